@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -17,7 +18,7 @@ from bench.conftest import Workshop
 from vuskit import InvalidInputError
 from vuskit.bench import Run
 from vuskit.engine import LocalExecutor, Outcome, Status, Task
-from vuskit.errors import ChangedInputError
+from vuskit.errors import ChangedInputError, VuskitError
 from vuskit.store import Store, StoreError, key_of, store
 from vuskit.store.schema import TABLES
 
@@ -165,6 +166,24 @@ def test_a_store_with_an_open_log_is_copied_where_nothing_can_be_written(worksho
     writer.close()  # removes the log
     assert Run(folder).status().run["host"] == "late"
     assert len(refused) == 2
+
+
+def test_damage_anywhere_is_told_in_a_sentence(shop, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(shop.folder, folder)
+    good, chance, told = (folder / "results.sqlite").read_bytes(), random.Random(1), 0
+    for _ in range(60):
+        data = bytearray(good)
+        for place in chance.sample(range(len(data) - 64), 3):
+            data[place : place + 32] = chance.randbytes(32)
+        (folder / "results.sqlite").write_bytes(data)
+        for read in (Run.status, Run.outcomes):
+            try:
+                read(Run(folder))
+            except VuskitError as error:
+                told += 1
+                assert "\n" not in str(error)
+    assert told > 40
 
 
 # -- writing ---------------------------------------------------------------------------------------

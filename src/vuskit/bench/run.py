@@ -595,6 +595,7 @@ class Run:
     def value_rows(self) -> list[dict[str, Any]]:
         """Return one row per requested value whose job has finished; see `outcomes`."""
         with self._open() as store:
+            store.latest()
             measures, planned = store.rows("measures"), list(store.planned())
         wanted: dict[str, list[dict[str, Any]]] = {}
         for row in measures:
@@ -646,7 +647,6 @@ class Run:
             If pandas is not installed.
         """
         pandas = require("pandas", purpose="a table of values")
-        self._planned()
         rows = [row for row in self.value_rows() if row["value"] is not None]
         columns = [name for name in _COLUMNS if name != "status"]
         frame: pd.DataFrame = pandas.DataFrame(rows, columns=columns)

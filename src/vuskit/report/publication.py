@@ -679,7 +679,7 @@ def chance_values(
         if chosen is None:
             continue
         series = one.read()
-        series = series.after(run.evaluated_from(series, settings))
+        series = series.after(run.evaluated_from(one, settings))
         for name in measures:
             try:
                 level = chance_level(

@@ -318,13 +318,14 @@ class Store:
 
     def statuses(self) -> dict[str, Status]:
         """Statuses of all results by key."""
-        rows = self._rows("SELECT key, status FROM results")
-        return {key: Status(status) for key, status in rows}
+        with self._damage():
+            rows = self._rows("SELECT key, status FROM results")
+            return {key: Status(status) for key, status in rows}
 
     def get(self, key: str) -> Result | None:
         """Result of a task; None if it is not finished."""
         rows = self._rows(f"SELECT {_RESULT} FROM results WHERE key = ?", key)
-        return _result(rows[0]) if rows else None
+        return self._result(rows[0]) if rows else None
 
     def find(self, key: str) -> Result:
         """Result whose key starts with `key`.
@@ -342,11 +343,11 @@ class Store:
             raise InvalidInputError(
                 f"`key` must be the key of a job, or its start, got {key!r}, which matches {found}"
             )
-        return _result(rows[0])
+        return self._result(rows[0])
 
     def results(self) -> Iterator[Result]:
         """All results, also of earlier plans, in the order they finished."""
-        return map(_result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
+        return map(self._result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
 
     def planned(self) -> Iterator[tuple[Named, Result | None]]:
         """Tasks of the latest plan in its order, each with its result."""
@@ -356,7 +357,11 @@ class Store:
             "ON results.key = planned.key ORDER BY place"
         ):
             named, found = row[:names], row[names:]
-            yield Named(*named), None if found[0] is None else _result(found)
+            yield Named(*named), None if found[0] is None else self._result(found)
+
+    def _result(self, row: Sequence[Any]) -> Result:
+        with self._damage():
+            return _result(row)
 
     def named(self, key: str) -> Named | None:
         """First task of the latest plan with this key; None if there is none."""
@@ -546,8 +551,9 @@ class Store:
         if not rows:
             raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(self.folder)!r}")
         facts = dict(zip(names, rows[0], strict=True))
-        facts |= {name: json.loads(facts[name]) for name in _START_JSON}
-        facts["base"] = json.loads(facts["base"] or '""')
+        with self._damage():
+            facts |= {name: json.loads(facts[name]) for name in _START_JSON}
+            facts["base"] = json.loads(facts["base"] or '""')
         return Start(
             **{**facts, "imports": tuple(facts["imports"]), "notes": tuple(facts["notes"])}
         )
@@ -609,14 +615,20 @@ class Store:
 
     @contextlib.contextmanager
     def _damage(self) -> Iterator[None]:
+        """Report damage in one sentence: SQLite finds it, or texts are not what was written."""
         try:
             yield
-        except (sqlite3.OperationalError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        except (VuskitError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, ValueError) as error:
+            # Only errors of SQLite itself have a code; others are about unreadable texts.
+            reason = str(error) if hasattr(error, "sqlite_errorcode") else "unreadable text"
+            if isinstance(error, sqlite3.OperationalError) and reason == str(error):
+                raise
             raise DamagedStoreError(
-                f"{self.folder / DATABASE} must be an intact store, got a damaged file: {error}; "
-                "restore a copy, or remove it and run the plan again"
+                f"{self.folder if self.archive else self.folder / DATABASE} must be an intact "
+                f"store, got a damaged file: {reason}; restore a copy, or remove it and run the "
+                "plan again"
             ) from error
 
     @contextlib.contextmanager

@@ -409,7 +409,7 @@ def series_report(
     else:
         series = scored.series
         scores = {name: scored.runs(name)[0] for name in scored.detectors}
-    first = stored.evaluated_from(series, settings)
+    first = stored.evaluated_from(about, settings)
     series = series.after(first)
     scores = {name: score[first:] for name, score in scores.items()}
     measures = tuple(run.measure(name) for name in run.measures)
