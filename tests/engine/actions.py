@@ -59,9 +59,12 @@ class ReadFile(Action):
         return ReadFile(self.path, self.path.read_text())
 
 
-def call(function, *args, key=None):
+def call(function, *args, key=None, parent=None):
     name = key or "-".join([function.__name__, *map(str, args)])
-    return Task(name, f"call of {name}", Call(function, args))
+    return Task(
+        name, f"call of {name}", functools.partial(Call, function, args), about={"key": name},
+        parent=parent,
+    )  # fmt: skip
 
 
 def numbers(seed, gate=None):

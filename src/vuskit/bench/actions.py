@@ -151,26 +151,30 @@ class JobAction(Action):
             Whatever the detector raises.
         """
         # Functions may import modules when they run.
-        with importable(self.base), _seeded(self.job):
+        with importable(self.base):
             try:
                 self._import_modules()
                 self._check_code()
             except ChangedInputError as error:  # of a file that this process has imported
                 raise StaleWorkerError(f"{error}, or run the same command again") from error
-            match self.job:
-                case ScoreJob(obstacle=obstacle):
-                    if obstacle is not None:
-                        raise NotApplicableError(obstacle)
-                    return _score(self.job, self._series())
-                case ImportJob():
-                    scores = _external_scores(self.job) if self.scores is None else self.scores
-                    return _import(self.job, self._series(), scores)
-                case EvaluateJob(series=ref):
-                    if ref.anomalous_points in (0, ref.n_points):
-                        raise NotApplicableError(
-                            "the measures are undefined: only one class in the labels"
-                        )
-                    return evaluate_scores(self.job, self._stored_scores(), self._series())
+            with _seeded(self.job):
+                return self._run()
+
+    def _run(self) -> ScoreResult | EvaluateResult:
+        match self.job:
+            case ScoreJob(obstacle=obstacle):
+                if obstacle is not None:
+                    raise NotApplicableError(obstacle)
+                return _score(self.job, self._series())
+            case ImportJob():
+                scores = _external_scores(self.job) if self.scores is None else self.scores
+                return _import(self.job, self._series(), scores)
+            case EvaluateJob(series=ref):
+                if ref.anomalous_points in (0, ref.n_points):
+                    raise NotApplicableError(
+                        "the measures are undefined: only one class in the labels"
+                    )
+                return evaluate_scores(self.job, self._stored_scores(), self._series())
 
     def warm_up(self) -> None:
         """Load and compile what the job needs, before its time is measured."""

@@ -170,18 +170,26 @@ def find_stale_jobs(todo: Iterable[Job], store: Store) -> tuple[StaleJobs, ...]:
     Returns
     -------
     tuple of StaleJobs
-        Grouped by reason, the most frequent first. New detectors, series and seeds are not stale.
+        Grouped by reason, the most frequent first. New detectors, series and seeds are not stale,
+        and neither are evaluations of scores that are computed again.
     """
+    todo = list(todo)
+    repeated = {job.key for job in todo}
     before: dict[tuple[Any, ...], Result] = {}
     for named, result in store.planned():
         if result is not None:
             before |= dict.fromkeys(_matches(named, result.about.get("measures", ())), result)
-    files = {row["hash"]: json.loads(row["files"]) for row in store.rows("series")}
+    files = {
+        (row["dataset"], row["name"]): json.loads(row["files"]) for row in store.rows("series")
+    }
     counts: Counter[tuple[Kind, str]] = Counter()
     for job in todo:
+        if isinstance(job, EvaluateJob) and job.parent in repeated:
+            continue
         measures = [one.full_name for one in job.measures] if isinstance(job, EvaluateJob) else ()
         found = [before[one] for one in _matches(job.named, measures) if one in before]
-        reason = "; ".join(_reasons(job, found[0], files)) if found else ""
+        old = files.get((job.series.dataset, job.series.name))
+        reason = "; ".join(_reasons(job, found[0], old)) if found else ""
         if reason:
             counts[job.kind, reason] += 1
     stale = [StaleJobs(kind, reason, count) for (kind, reason), count in counts.items()]
@@ -200,7 +208,7 @@ def _matches(named: Named, measures: Iterable[str]) -> Iterator[tuple[Any, ...]]
         yield *names, measure
 
 
-def _reasons(job: Job, old: Result, files: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def _reasons(job: Job, old: Result, files: Mapping[str, str] | None) -> Iterator[str]:
     """Differences between what two keys are made of, in words."""
     before, now = old.about, job.about
     if old.kind != job.kind:
@@ -208,7 +216,7 @@ def _reasons(job: Job, old: Result, files: Mapping[str, Mapping[str, str]]) -> I
         yield f"scores of {job.label} are {how} now"
         return
     if any(before.get(name) != now.get(name) for name in ("values", "series", "train_length")):
-        yield _changed_data(job, files.get(before.get("series", "")))
+        yield _changed_data(job, files)
     match job:
         case ImportJob():
             if before["sha256"] != now["sha256"]:

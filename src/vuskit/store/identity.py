@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import pickletools
@@ -247,10 +248,22 @@ def _state(thing: Any) -> tuple[dict[str, str], set[str]]:
     """Return a hash of a pickled object, and the modules that the pickle refers to."""
     cloudpickle = require("cloudpickle", purpose="identifying code that is not in a file")
     name = f"{_OBJECT}{getattr(thing, '__qualname__', type(thing).__qualname__)}"
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
+        """Pickles code without its file and lines, which differ between sessions."""
+
+        def reducer_override(self, value: Any) -> Any:
+            if not isinstance(value, types.CodeType):
+                return super().reducer_override(value)
+            names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
+            return tuple, ((value.co_code, value.co_consts, names, value.co_flags),)
+
+    stream = io.BytesIO()
     try:
-        data = cloudpickle.dumps(thing)
+        Pickler(stream).dump(thing)
     except Exception:  # methods of the object may raise anything
         return {name: uuid.uuid4().hex}, set()  # never the same, so results are not reused
+    data = stream.getvalue()
     texts = {text for _, text, _ in pickletools.genops(data) if isinstance(text, str)}
     modules = {one for one in texts & sys.modules.keys() if _is_local(one)}
     return {name: hashlib.sha256(data).hexdigest()}, modules

@@ -128,7 +128,7 @@ def has_tables(connection: sqlite3.Connection, path: str) -> bool:
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     except sqlite3.OperationalError:
         raise
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise InvalidInputError(
             f"{path} must be a store of vuskit, got a damaged file: {error}; restore a copy, or "
             "remove it and run the plan again"

@@ -317,13 +317,14 @@ class Store:
 
     def statuses(self) -> dict[str, Status]:
         """Statuses of all results by key."""
-        rows = self._rows("SELECT key, status FROM results")
-        return {key: Status(status) for key, status in rows}
+        with self._damage():
+            rows = self._rows("SELECT key, status FROM results")
+            return {key: Status(status) for key, status in rows}
 
     def get(self, key: str) -> Result | None:
         """Result of a task; None if it is not finished."""
         rows = self._rows(f"SELECT {_RESULT} FROM results WHERE key = ?", key)
-        return _result(rows[0]) if rows else None
+        return self._result(rows[0]) if rows else None
 
     def find(self, key: str) -> Result:
         """Result whose key starts with `key`.
@@ -341,11 +342,11 @@ class Store:
             raise InvalidInputError(
                 f"`key` must be the key of a job, or its start, got {key!r}, which matches {found}"
             )
-        return _result(rows[0])
+        return self._result(rows[0])
 
     def results(self) -> Iterator[Result]:
         """All results, also of earlier plans, in the order they finished."""
-        return map(_result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
+        return map(self._result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
 
     def planned(self, **names: str) -> Iterator[tuple[Named, Result | None]]:
         """Tasks of the latest plan in its order, each with its result.
@@ -363,7 +364,16 @@ class Store:
             *names.values(),
         ):
             named, found = row[:count], row[count:]
-            yield Named(*named), None if found[0] is None else _result(found)
+            yield Named(*named), None if found[0] is None else self._result(found)
+
+    def _result(self, row: Sequence[Any]) -> Result:
+        with self._damage():
+            return _result(row)
+
+    def named(self, key: str) -> Named | None:
+        """First task of the latest plan with this key; None if there is none."""
+        rows = self._rows(f"SELECT {_NAMED} FROM planned WHERE key = ? ORDER BY place", key)
+        return Named(*rows[0]) if rows else None
 
     def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
         """Save finished tasks: score files first, then all rows in one transaction.
@@ -549,8 +559,9 @@ class Store:
         if not rows:
             raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(self.folder)!r}")
         facts = dict(zip(names, rows[0], strict=True))
-        facts |= {name: json.loads(facts[name]) for name in _START_JSON}
-        facts["base"] = json.loads(facts["base"] or '""')
+        with self._damage():
+            facts |= {name: json.loads(facts[name]) for name in _START_JSON}
+            facts["base"] = json.loads(facts["base"] or '""')
         return Start(
             **{**facts, "imports": tuple(facts["imports"]), "notes": tuple(facts["notes"])}
         )
@@ -562,10 +573,12 @@ class Store:
 
     # -- series and measures of the plan, files --------------------------------------------------
 
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """All rows of a table."""
+    def rows(self, table: str, **values: Any) -> list[dict[str, Any]]:
+        """All rows of a table, or those with these values."""
         names = [row[1] for row in self._rows(f"PRAGMA table_info({table})")]
-        rows = self._rows(f"SELECT * FROM {table} ORDER BY 1")
+        chosen = " AND ".join(f"{name} = ?" for name in values)
+        where = f" WHERE {chosen}" if chosen else ""
+        rows = self._rows(f"SELECT * FROM {table}{where} ORDER BY 1", *values.values())
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -610,14 +623,20 @@ class Store:
 
     @contextlib.contextmanager
     def _damage(self) -> Iterator[None]:
+        """Report damage in one sentence: SQLite finds it, or texts are not what was written."""
         try:
             yield
-        except (sqlite3.OperationalError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        except (VuskitError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, ValueError) as error:
+            # Only errors of SQLite itself have a code; others are about unreadable texts.
+            reason = str(error) if hasattr(error, "sqlite_errorcode") else "unreadable text"
+            if isinstance(error, sqlite3.OperationalError) and reason == str(error):
+                raise
             raise DamagedStoreError(
-                f"{self.folder / DATABASE} must be an intact store, got a damaged file: {error}; "
-                "restore a copy, or remove it and run the plan again"
+                f"{self.folder if self.archive else self.folder / DATABASE} must be an intact "
+                f"store, got a damaged file: {reason}; restore a copy, or remove it and run the "
+                "plan again"
             ) from error
 
     @contextlib.contextmanager
@@ -705,6 +724,12 @@ def _result(row: Sequence[Any]) -> Result:
         "value": json.loads(value) if isinstance(value, str) else value,
         "environment": json.loads(facts["environment"]),
     }
+    for name in ("about", "environment"):
+        if not isinstance(facts[name], dict):
+            raise InvalidInputError(
+                f"job {facts['key']}: `{name}` must be an object, got {facts[name]!r}; the store "
+                "is damaged: restore a copy"
+            )
     return Result(**facts)
 
 
