@@ -735,7 +735,12 @@ def _result(row: Sequence[Any]) -> Result:
 
 def encoded(value: Any) -> str | bytes:
     """Return plain data as JSON; bytes are stored as they are."""
-    return value if isinstance(value, bytes) else json.dumps(value)
+    try:
+        return value if isinstance(value, bytes) else json.dumps(value)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"a stored result must consist of plain data or bytes, got: {error}"
+        ) from error
 
 
 def value_digest(data: bytes | str) -> str:
