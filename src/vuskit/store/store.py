@@ -222,7 +222,7 @@ class Store:
         self._clean()
         self._scratch: Path | None = None
         self._start: int | None = None
-        self._environment = canonical(installed_versions())
+        self._environments: dict[tuple[str, ...], str] = {}
         # This process has the lock, so earlier starts have ended.
         if self._rows("SELECT 1 FROM starts WHERE state = 'running'"):
             with self._transaction():
@@ -422,8 +422,10 @@ class Store:
             outcome.traceback,
         )
 
-    def _environment_of(self, libraries: Sequence[str]) -> str:
-        return canonical(installed_versions(libraries)) if libraries else self._environment
+    def _environment_of(self, libraries: tuple[str, ...]) -> str:
+        if libraries not in self._environments:
+            self._environments[libraries] = canonical(installed_versions(libraries))
+        return self._environments[libraries]
 
     def forget(self, keys: Iterable[str]) -> int:
         """Remove results and everything computed from them; return the number of given results.
@@ -432,9 +434,10 @@ class Store:
         """
         chosen = list(keys)
         with self._transaction():
+            self._many("DELETE FROM results WHERE key = ?", [(key,) for key in chosen])
+        with self._storage_errors():
             for key in chosen:
                 self.score_path(key).unlink(missing_ok=True)
-            self._many("DELETE FROM results WHERE key = ?", [(key,) for key in chosen])
         return len(chosen)
 
     # -- scores ----------------------------------------------------------------------------------
