@@ -24,6 +24,7 @@ from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import (
     FailureCause,
+    Run,
     RunSeries,
     RunStatus,
     ScoreRecord,
