@@ -272,6 +272,18 @@ def test_a_failed_transaction_saves_nothing(tmp_path):
         assert len(writer.statuses()) == 1
 
 
+def test_score_files_that_a_stopped_run_did_not_record_are_removed(tmp_path):
+    keys = [task(name).key for name in "abc"]
+    with Store(tmp_path) as writer:
+        writer.begin()
+        writer.save([(task("a"), scored(1.0))])
+        for key in keys[1:]:  # as if killed before the transaction
+            writer._write_scores(key, np.zeros(3))
+        os.utime(writer.score_path(keys[2]), (0, 0))  # of an earlier run, with a lost database
+    with Store(tmp_path) as writer:
+        assert writer.score_files().keys() == {keys[0], keys[2]}
+
+
 def test_names_that_are_not_text_can_be_stored(tmp_path):
     strange = task("caf\udce9")
     with Store(tmp_path) as writer:
