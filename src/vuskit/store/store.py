@@ -197,13 +197,12 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from vuskit.bench import Store
     >>> from vuskit.engine import Outcome, Status, Task
-    >>> from vuskit.store import Store, key_of
-    >>> about = {"number": 3}
-    >>> key = key_of("square", about)
+    >>> task = Task("a" * 32, "a square", None, "square", {"number": 3})
     >>> with Store(tempfile.mkdtemp()) as store:
-    ...     store.save([(Task(key, "a square", None, "square", about), Outcome(Status.OK, 9))])
-    ...     store.get(key).value
+    ...     store.save([(task, Outcome(Status.OK, 9))])
+    ...     store.get(task.key).value
     9
     """
 
@@ -372,7 +371,7 @@ class Store:
     def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
         """Save finished tasks: score files first, then all rows in one transaction.
 
-        Values are dataclasses or plain data. An array ``scores`` becomes a file of its own.
+        Values are dataclasses or plain data. An array ``scores`` becomes a separate file.
 
         Raises
         ------
