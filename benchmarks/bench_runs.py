@@ -227,7 +227,7 @@ def large_store(base: Path, n_values: int) -> str:
     n_values = n_jobs * N_MEASURES
     values = {f"m{number}": 0.5 for number in range(N_MEASURES)}
     value = {"values": values, "buffer": 10, "buffer_reason": "number: given"}
-    about = {"series": "h", "settings": {"buffer": 10}, "measures": dict.fromkeys(values, {})}
+    about = {"series": "h", "settings": {"buffer": 10}, "measures": {name: {} for name in values}}
     tasks = [Task(f"{i:032x}", "", Action, "evaluate", {**about, "i": i}) for i in range(n_jobs)]
     named = [
         Named(task.key, "evaluate", None, "data", "series", "h", "detector", 0, "buffer=10")

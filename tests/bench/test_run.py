@@ -14,8 +14,6 @@ from bench.conftest import Workshop
 from vuskit import InvalidInputError
 from vuskit.bench import Kind, Run, Status, leaderboard, measure_called
 
-
-
 OWN = """
 import vuskit
 

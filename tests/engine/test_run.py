@@ -103,8 +103,9 @@ def test_children_run_after_their_parents_and_before_other_tasks():
 
 
 def test_a_failed_parent_drops_its_children():
-    tasks = [call(actions.raises, key="bad"), child("bad", "never"), call(actions.skips, key="no"),
-             child("no", "neither"), call(actions.numbers, 1, key="good"), child("good", "yes")]  # fmt: skip
+    tasks = [call(actions.raises, key="bad"), call(actions.skips, key="no")]
+    tasks += [call(actions.numbers, 1, key="good")]
+    tasks += [child("bad", "never"), child("no", "neither"), child("good", "yes")]
     results, order, progress = run(tasks)
     assert sorted(order) == ["bad", "good", "no", "yes"]
     assert (progress.total, progress.done, progress.failed) == (4, 4, 1)
