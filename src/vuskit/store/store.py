@@ -196,13 +196,12 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from vuskit.bench import Store
     >>> from vuskit.engine import Outcome, Status, Task
-    >>> from vuskit.store import Store, key_of
-    >>> about = {"number": 3}
-    >>> key = key_of("square", about)
+    >>> task = Task("a" * 32, "a square", None, "square", {"number": 3})
     >>> with Store(tempfile.mkdtemp()) as store:
-    ...     store.save([(Task(key, "a square", None, "square", about), Outcome(Status.OK, 9))])
-    ...     store.get(key).value
+    ...     store.save([(task, Outcome(Status.OK, 9))])
+    ...     store.get(task.key).value
     9
     """
 
@@ -223,6 +222,7 @@ class Store:
         self._scratch: Path | None = None
         self._start: int | None = None
         self._environments: dict[tuple[str, ...], str] = {}
+        self._remove_unsaved_scores()
         # This process has the lock, so earlier starts have ended.
         if self._rows("SELECT 1 FROM starts WHERE state = 'running'"):
             with self._transaction():
@@ -499,6 +499,17 @@ class Store:
         for folder in self.folder.glob(f"{_SCRATCH}*"):
             shutil.rmtree(folder, ignore_errors=True)
         self._scratch = None
+
+    def _remove_unsaved_scores(self) -> None:
+        """Remove score files of the latest start if it ended before it could record their jobs."""
+        rows = self._rows("SELECT started, state FROM starts ORDER BY id DESC LIMIT 1")
+        if not rows or rows[0][1] == "finished":
+            return
+        since = datetime.datetime.fromisoformat(rows[0][0]).timestamp()
+        known = self.statuses()
+        for key, path in self.score_files().items():
+            if key not in known and path.stat().st_mtime >= since - 1:  # clocks of disks are coarse
+                path.unlink()
 
     # -- starts ----------------------------------------------------------------------------------
 
