@@ -998,13 +998,7 @@ class Run:
 
 
 def stored_action(store: Store, result: Result) -> JobAction:
-    """Return the action that computes a stored result again.
-
-    Raises
-    ------
-    InvalidInputError
-        If the latest plan does not include it.
-    """
+    """Return the action that computes a stored result again."""
     start = store.latest()
     named = store.named(result.key)
     rows = [] if named is None else store.rows("series", hash=named.hash)
