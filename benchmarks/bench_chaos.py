@@ -705,7 +705,7 @@ class Storm:
         for session in self.cluster.sessions:
             if not eventually(lambda s=session: not alive_in_session(s), 60):
                 self.problems.append(f"processes of Dask left: {alive_in_session(session)}")
-        known = {f"{digest}.npy" for (digest,) in self._query("SELECT hash FROM scores")}
+        known = {f"{key}.npy" for (key,) in self._query("SELECT key FROM results")}
         known.add(BEFORE)  # edits repeat finished jobs
         for path in sorted(self.run.rglob("*")):
             own = path.name in known or path.name.startswith(("results.sqlite", ".vuskit-lock"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -65,11 +66,14 @@ class Workshop:
         return done
 
     def query(self, sql):
-        connection = sqlite3.connect(self.folder / "results.sqlite")
-        try:
+        with contextlib.closing(sqlite3.connect(self.folder / "results.sqlite")) as connection:
             return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
+
+    def change(self, sql):
+        """Change the database, as a damaged disk or an editor would."""
+        connection = sqlite3.connect(self.folder / "results.sqlite")
+        with contextlib.closing(connection), connection:
+            connection.execute(sql)
 
     def values(self):
         """Values by series, detector, seed, settings and measure, also of earlier plans."""

@@ -27,7 +27,7 @@ def gate_of(workshop):
 
 def plan(workshop):
     workshop.write(
-        detectors=[f'name = "misbehaving:gated"\ngate = "{gate_of(workshop).folder}"'],
+        detectors=['name = "misbehaving:gated"\ngate = "gate"'],
         top=f"seeds = {list(range(6))}",
         series='[[series]]\nfamily = "ecg"\nn = 1200\nn_anomalies = 3\nseed = [1, 2, 3]',
         tail="[executor]\nworkers = 2",

@@ -45,20 +45,7 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores of a detector, or from a file.
-
-    Attributes
-    ----------
-    scores : array
-        One per point.
-    fit_seconds, score_seconds : float or None
-        Time for fitting and for scoring.
-    cold : bool
-        Whether this was the first run of the detector in its process, so that the times include
-        imports and compilation.
-    filled : int
-        Number of points at the ends of imported scores that had no score and were filled.
-    """
+    """Scores of a detector, or from a file."""
 
     scores: Scores
     fit_seconds: float | None = None
@@ -69,17 +56,7 @@ class ScoreResult:
 
 @dataclass(frozen=True)
 class EvaluateResult:
-    """Values of measures.
-
-    Attributes
-    ----------
-    values : dict
-        Numbers by measure; an undefined measure is absent.
-    buffer : int or None
-        Buffer length; None if none was found.
-    buffer_reason : str
-        How the buffer was chosen, or why there is none.
-    """
+    """Values of measures."""
 
     values: dict[str, float]
     buffer: int | None
@@ -89,19 +66,6 @@ class EvaluateResult:
 @dataclass(frozen=True)
 class JobAction(Action):
     """A job as an engine action; `load` attaches the arrays for workers without file access.
-
-    Attributes
-    ----------
-    job : Job
-        The job.
-    imports : tuple of str
-        Modules that register detectors and measures.
-    base : Path or None
-        Folder of the plan, where these modules may be.
-    scores_path : Path or None
-        Stored scores of an evaluation.
-    digest : str or None
-        Their digest.
 
     Examples
     --------
@@ -139,38 +103,32 @@ class JobAction(Action):
         return str(self.job.code) if self.job.code.parts else None
 
     def run(self) -> ScoreResult | EvaluateResult:
-        """Run the job.
-
-        Raises
-        ------
-        NotApplicableError
-            If the detector or the measures do not apply to the series.
-        StaleWorkerError
-            If the code in this process differs from the expected code.
-        Exception
-            Whatever the detector raises.
-        """
+        """Run the job."""
         # Functions may import modules when they run.
-        with importable(self.base), _seeded(self.job):
+        with importable(self.base):
             try:
                 self._import_modules()
                 self._check_code()
             except ChangedInputError as error:  # of a file that this process has imported
                 raise StaleWorkerError(f"{error}, or run the same command again") from error
-            match self.job:
-                case ScoreJob(obstacle=obstacle):
-                    if obstacle is not None:
-                        raise NotApplicableError(obstacle)
-                    return _score(self.job, self._series())
-                case ImportJob():
-                    scores = _external_scores(self.job) if self.scores is None else self.scores
-                    return _import(self.job, self._series(), scores)
-                case EvaluateJob(series=ref):
-                    if ref.anomalous_points in (0, ref.n_points):
-                        raise NotApplicableError(
-                            "the measures are undefined: only one class in the labels"
-                        )
-                    return evaluate_scores(self.job, self._stored_scores(), self._series())
+            with _seeded(self.job):
+                return self._run()
+
+    def _run(self) -> ScoreResult | EvaluateResult:
+        match self.job:
+            case ScoreJob(obstacle=obstacle):
+                if obstacle is not None:
+                    raise NotApplicableError(obstacle)
+                return _score(self.job, self._series())
+            case ImportJob():
+                scores = _external_scores(self.job) if self.scores is None else self.scores
+                return _import(self.job, self._series(), scores)
+            case EvaluateJob(series=ref):
+                if ref.anomalous_points in (0, ref.n_points):
+                    raise NotApplicableError(
+                        "the measures are undefined: only one class in the labels"
+                    )
+                return evaluate_scores(self.job, self._stored_scores(), self._series())
 
     def warm_up(self) -> None:
         """Load and compile what the job needs, before its time is measured."""
@@ -183,13 +141,7 @@ class JobAction(Action):
                 _warm_measures(self.job)
 
     def load(self) -> JobAction:
-        """Attach the series and the scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If a file cannot be read.
-        """
+        """Attach the series and the scores."""
         scores = None
         if isinstance(self.job, ImportJob):
             scores = _external_scores(self.job)
@@ -367,13 +319,7 @@ def _warm_measures(job: EvaluateJob) -> None:
 
 
 def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResult:
-    """Compute the measures of a job.
-
-    Raises
-    ------
-    MeasureError
-        If a measure fails.
-    """
+    """Compute the measures of a job."""
     first = job.about["train_length"]
     if first:
         series, scores = series.after(first), scores[first:]

@@ -595,6 +595,7 @@ class Run:
     def value_rows(self) -> list[dict[str, Any]]:
         """Return one row per requested value whose job has finished; see `outcomes`."""
         with self._open() as store:
+            store.latest()
             measures, planned = store.rows("measures"), list(store.planned())
         wanted: dict[str, list[dict[str, Any]]] = {}
         for row in measures:
@@ -646,7 +647,6 @@ class Run:
             If pandas is not installed.
         """
         pandas = require("pandas", purpose="a table of values")
-        self._planned()
         rows = [row for row in self.value_rows() if row["value"] is not None]
         columns = [name for name in _COLUMNS if name != "status"]
         frame: pd.DataFrame = pandas.DataFrame(rows, columns=columns)
@@ -998,21 +998,16 @@ class Run:
 
 
 def stored_action(store: Store, result: Result) -> JobAction:
-    """Return the action that computes a stored result again.
-
-    Raises
-    ------
-    InvalidInputError
-        If the latest plan does not include it.
-    """
+    """Return the action that computes a stored result again."""
     start = store.latest()
-    named = next((named for named, _ in store.planned(key=result.key)), None)
-    row = next((row for row in store.rows("series") if named and row["hash"] == named.hash), None)
-    if named is None or row is None:
+    named = store.named(result.key)
+    rows = [] if named is None else store.rows("series", hash=named.hash)
+    if named is None or not rows:
         raise InvalidInputError(
             f"`key` must be a job of the latest plan, got {result.key!r} of an earlier plan; "
             "run that plan again"
         )
+    row = rows[0]
     one = RunSeries.of(row)
     about, base = result.about, Path(start.base)
     ref = SeriesRef(

@@ -176,15 +176,17 @@ class _Check:
     def _attempt(self, check: Callable[[], object]) -> None:
         try:
             check()
-        except (VuskitError, KeyError, TypeError, ValueError, OverflowError) as error:
+        except VuskitError as error:
             self._found.problems.append(str(error))
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+            self._found.problems.append(f"database: invalid content: {error!r}")
 
     # -- stored facts ----------------------------------------------------------------------------
 
     def _check_pack(self) -> None:
         archive = self._store.archive
         assert archive is not None
-        if archive.read(PLAN).decode() != self._store.latest().plan:
+        if archive.read(PLAN).decode(errors="replace") != self._store.latest().plan:
             self._found.problems.append(f"{PLAN}: differs from the plan in starts.jsonl")
         packed = archive.read(VALUES).decode(errors="replace").splitlines()
         expected = packed_values(self._run.value_rows()).splitlines()
@@ -315,7 +317,12 @@ class _Check:
         if has_no_values or not reads_values(settings.buffer):
             return one.without_values(), settings
         if one.has_values:
-            return one.read(), settings
+            series = one.read()
+            if series.events != one.events:
+                raise InvalidInputError(
+                    f"labels of {one.title} must be those of the series, got other anomalies"
+                )
+            return series, settings
         if result.value["buffer"] is None:
             return one.without_values(), settings
         self._found.n_stored_buffers += 1

@@ -254,13 +254,12 @@ class _Loop:
         self._running: tuple[Task, ...] = ()
         self._name = ""
         self._begin = time.perf_counter()
-        self._lazy = total is not None
         if total is None:
             tasks = list(tasks)
-            total = len(tasks)
-        self._total = total
+        self._is_known = isinstance(tasks, list)  # otherwise, tasks are made when they can start
+        self._total = len(tasks) if isinstance(tasks, list) else total or 0
         self._startable = self._read(tasks)
-        if not self._lazy:  # so that the progress is known from the beginning
+        if self._is_known:  # so that the progress is known from the beginning
             self._startable = iter(list(self._startable))
 
     def next_task(self) -> Task | None:
@@ -278,7 +277,7 @@ class _Loop:
             if status is not None:
                 self._before += 1
                 self._failed_before += status.failed
-                if self._lazy:
+                if not self._is_known:
                     self.report()
             elif task.parent is None or self._statuses.get(task.parent) is Status.OK:
                 found = [task]
@@ -292,7 +291,10 @@ class _Loop:
     def run(self, executor: Executor, at_most: int | None) -> None:
         """Run until nothing is left."""
         while self._start_some(executor, at_most) or executor.running:
-            self._finish(executor.collect(_POLL_SECONDS), executor)
+            ended = executor.collect(_POLL_SECONDS)
+            if ended and self._is_known:  # so that no worker waits for the disk
+                self._start_some(executor, at_most)
+            self._finish(ended, executor)
 
     def _start_some(self, executor: Executor, at_most: int | None) -> bool:
         """Start tasks while there is room; return whether some are left."""

@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import pickletools
@@ -121,17 +122,7 @@ def file_digest(path: str | Path) -> str:
 
 @dataclass(frozen=True)
 class Code:
-    """What identifies the code of an object.
-
-    Attributes
-    ----------
-    parts : dict
-        SHA-256 of the file of each local module that the code imports, by module name; versions of
-        vuskit and of the distribution that defines the object, as ``"dist:NAME"``; and the state
-        of objects that are not a name of a file, as ``"object NAME"``.
-    libraries : tuple of str
-        Distributions that the code imports, sorted.
-    """
+    """What identifies the code of an object."""
 
     parts: dict[str, str]
     libraries: tuple[str, ...]
@@ -247,10 +238,22 @@ def _state(thing: Any) -> tuple[dict[str, str], set[str]]:
     """Return a hash of a pickled object, and the modules that the pickle refers to."""
     cloudpickle = require("cloudpickle", purpose="identifying code that is not in a file")
     name = f"{_OBJECT}{getattr(thing, '__qualname__', type(thing).__qualname__)}"
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
+        """Pickles code without its file and lines, which differ between sessions."""
+
+        def reducer_override(self, value: Any) -> Any:
+            if not isinstance(value, types.CodeType):
+                return super().reducer_override(value)
+            names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
+            return tuple, ((value.co_code, value.co_consts, names, value.co_flags),)
+
+    stream = io.BytesIO()
     try:
-        data = cloudpickle.dumps(thing)
+        Pickler(stream).dump(thing)
     except Exception:  # methods of the object may raise anything
         return {name: uuid.uuid4().hex}, set()  # never the same, so results are not reused
+    data = stream.getvalue()
     texts = {text for _, text, _ in pickletools.genops(data) if isinstance(text, str)}
     modules = {one for one in texts & sys.modules.keys() if _is_local(one)}
     return {name: hashlib.sha256(data).hexdigest()}, modules
@@ -281,14 +284,7 @@ _noted: dict[str, tuple[object, _File]] = {}  # by module: what was loaded, None
 
 
 def note_module(name: str, folder: Path | None = None) -> None:
-    """Note the files of a module and of its local imports before it is imported.
-
-    Raises
-    ------
-    ChangedInputError
-        If a file changed after it was imported, or if a module was imported from elsewhere
-        although `folder` contains another module of the same name.
-    """
+    """Note the files of a module and of its local imports before it is imported."""
     for found, file in _closure([name], folder).items():
         for place in (f"{found}.py", f"{found}/__init__.py"):
             path = None if folder is None else folder / place

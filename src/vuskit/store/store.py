@@ -196,13 +196,12 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from vuskit.bench import Store
     >>> from vuskit.engine import Outcome, Status, Task
-    >>> from vuskit.store import Store, key_of
-    >>> about = {"number": 3}
-    >>> key = key_of("square", about)
+    >>> task = Task("a" * 32, "a square", None, "square", {"number": 3})
     >>> with Store(tempfile.mkdtemp()) as store:
-    ...     store.save([(Task(key, "a square", None, "square", about), Outcome(Status.OK, 9))])
-    ...     store.get(key).value
+    ...     store.save([(task, Outcome(Status.OK, 9))])
+    ...     store.get(task.key).value
     9
     """
 
@@ -222,7 +221,8 @@ class Store:
         self._clean()
         self._scratch: Path | None = None
         self._start: int | None = None
-        self._environment = canonical(installed_versions())
+        self._environments: dict[tuple[str, ...], str] = {}
+        self._remove_unsaved_scores()
         # This process has the lock, so earlier starts have ended.
         if self._rows("SELECT 1 FROM starts WHERE state = 'running'"):
             with self._transaction():
@@ -317,13 +317,14 @@ class Store:
 
     def statuses(self) -> dict[str, Status]:
         """Statuses of all results by key."""
-        rows = self._rows("SELECT key, status FROM results")
-        return {key: Status(status) for key, status in rows}
+        with self._damage():
+            rows = self._rows("SELECT key, status FROM results")
+            return {key: Status(status) for key, status in rows}
 
     def get(self, key: str) -> Result | None:
         """Result of a task; None if it is not finished."""
         rows = self._rows(f"SELECT {_RESULT} FROM results WHERE key = ?", key)
-        return _result(rows[0]) if rows else None
+        return self._result(rows[0]) if rows else None
 
     def find(self, key: str) -> Result:
         """Result whose key starts with `key`.
@@ -341,11 +342,11 @@ class Store:
             raise InvalidInputError(
                 f"`key` must be the key of a job, or its start, got {key!r}, which matches {found}"
             )
-        return _result(rows[0])
+        return self._result(rows[0])
 
     def results(self) -> Iterator[Result]:
         """All results, also of earlier plans, in the order they finished."""
-        return map(_result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
+        return map(self._result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
 
     def planned(self, **names: str) -> Iterator[tuple[Named, Result | None]]:
         """Tasks of the latest plan in its order, each with its result.
@@ -363,7 +364,16 @@ class Store:
             *names.values(),
         ):
             named, found = row[:count], row[count:]
-            yield Named(*named), None if found[0] is None else _result(found)
+            yield Named(*named), None if found[0] is None else self._result(found)
+
+    def _result(self, row: Sequence[Any]) -> Result:
+        with self._damage():
+            return _result(row)
+
+    def named(self, key: str) -> Named | None:
+        """First task of the latest plan with this key; None if there is none."""
+        rows = self._rows(f"SELECT {_NAMED} FROM planned WHERE key = ? ORDER BY place", key)
+        return Named(*rows[0]) if rows else None
 
     def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
         """Save finished tasks: score files first, then all rows in one transaction.
@@ -412,8 +422,10 @@ class Store:
             outcome.traceback,
         )
 
-    def _environment_of(self, libraries: Sequence[str]) -> str:
-        return canonical(installed_versions(libraries)) if libraries else self._environment
+    def _environment_of(self, libraries: tuple[str, ...]) -> str:
+        if libraries not in self._environments:
+            self._environments[libraries] = canonical(installed_versions(libraries))
+        return self._environments[libraries]
 
     def forget(self, keys: Iterable[str]) -> int:
         """Remove results and everything computed from them; return the number of given results.
@@ -422,9 +434,10 @@ class Store:
         """
         chosen = list(keys)
         with self._transaction():
+            self._many("DELETE FROM results WHERE key = ?", [(key,) for key in chosen])
+        with self._storage_errors():
             for key in chosen:
                 self.score_path(key).unlink(missing_ok=True)
-            self._many("DELETE FROM results WHERE key = ?", [(key,) for key in chosen])
         return len(chosen)
 
     # -- scores ----------------------------------------------------------------------------------
@@ -486,6 +499,17 @@ class Store:
         for folder in self.folder.glob(f"{_SCRATCH}*"):
             shutil.rmtree(folder, ignore_errors=True)
         self._scratch = None
+
+    def _remove_unsaved_scores(self) -> None:
+        """Remove score files of the latest start if it ended before it could record their jobs."""
+        rows = self._rows("SELECT started, state FROM starts ORDER BY id DESC LIMIT 1")
+        if not rows or rows[0][1] == "finished":
+            return
+        since = datetime.datetime.fromisoformat(rows[0][0]).timestamp()
+        known = self.statuses()
+        for key, path in self.score_files().items():
+            if key not in known and path.stat().st_mtime >= since - 1:  # clocks of disks are coarse
+                path.unlink()
 
     # -- starts ----------------------------------------------------------------------------------
 
@@ -549,8 +573,9 @@ class Store:
         if not rows:
             raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(self.folder)!r}")
         facts = dict(zip(names, rows[0], strict=True))
-        facts |= {name: json.loads(facts[name]) for name in _START_JSON}
-        facts["base"] = json.loads(facts["base"] or '""')
+        with self._damage():
+            facts |= {name: json.loads(facts[name]) for name in _START_JSON}
+            facts["base"] = json.loads(facts["base"] or '""')
         return Start(
             **{**facts, "imports": tuple(facts["imports"]), "notes": tuple(facts["notes"])}
         )
@@ -562,10 +587,12 @@ class Store:
 
     # -- series and measures of the plan, files --------------------------------------------------
 
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """All rows of a table."""
+    def rows(self, table: str, **values: Any) -> list[dict[str, Any]]:
+        """All rows of a table, or those with these values."""
         names = [row[1] for row in self._rows(f"PRAGMA table_info({table})")]
-        rows = self._rows(f"SELECT * FROM {table} ORDER BY 1")
+        chosen = " AND ".join(f"{name} = ?" for name in values)
+        where = f" WHERE {chosen}" if chosen else ""
+        rows = self._rows(f"SELECT * FROM {table}{where} ORDER BY 1", *values.values())
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -610,14 +637,20 @@ class Store:
 
     @contextlib.contextmanager
     def _damage(self) -> Iterator[None]:
+        """Report damage in one sentence: SQLite finds it, or texts are not what was written."""
         try:
             yield
-        except (sqlite3.OperationalError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        except (VuskitError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, ValueError) as error:
+            # Only errors of SQLite itself have a code; others are about unreadable texts.
+            reason = str(error) if hasattr(error, "sqlite_errorcode") else "unreadable text"
+            if isinstance(error, sqlite3.OperationalError) and reason == str(error):
+                raise
             raise DamagedStoreError(
-                f"{self.folder / DATABASE} must be an intact store, got a damaged file: {error}; "
-                "restore a copy, or remove it and run the plan again"
+                f"{self.folder if self.archive else self.folder / DATABASE} must be an intact "
+                f"store, got a damaged file: {reason}; restore a copy, or remove it and run the "
+                "plan again"
             ) from error
 
     @contextlib.contextmanager
@@ -705,12 +738,23 @@ def _result(row: Sequence[Any]) -> Result:
         "value": json.loads(value) if isinstance(value, str) else value,
         "environment": json.loads(facts["environment"]),
     }
+    for name in ("about", "environment"):
+        if not isinstance(facts[name], dict):
+            raise InvalidInputError(
+                f"job {facts['key']}: `{name}` must be an object, got {facts[name]!r}; the store "
+                "is damaged: restore a copy"
+            )
     return Result(**facts)
 
 
 def encoded(value: Any) -> str | bytes:
     """Return plain data as JSON; bytes are stored as they are."""
-    return value if isinstance(value, bytes) else json.dumps(value)
+    try:
+        return value if isinstance(value, bytes) else json.dumps(value)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"a stored result must consist of plain data or bytes, got: {error}"
+        ) from error
 
 
 def value_digest(data: bytes | str) -> str:

@@ -1,4 +1,4 @@
-"""Identity of code: which edits change it, and which do not."""
+"""Keys, and identity of code: which edits change it, and which do not."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit._util import code_identity
-from vuskit.store.identity import CodeDigest, code_of, note_module, package_digest
 from vuskit.detectors import Detector
 from vuskit.errors import ChangedInputError
+from vuskit.store import code_of, identity, key_of
+from vuskit.store.identity import note_module, package_digest
 
 # Code that no analysis of names could follow.
 MODULES = {
@@ -138,17 +138,17 @@ def project(tmp_path, monkeypatch):
 
 
 def test_each_edit_of_imported_code_counts(project):
-    before = code_of(project.load().by_registry)
-    assert before.keys() == {name.removesuffix("/__init__").replace("/", ".") for name in MODULES
-                             if name != "unrelated"}  # fmt: skip
+    before = code_of(project.load().by_registry).parts
+    names = {name.removesuffix("/__init__").replace("/", ".") for name in MODULES}
+    assert before.keys() == names - {"unrelated"} | {"dist:vuskit"}
     for name, old, new in EDITS:
         project.edit(name, old, new)
-        after = code_of(project.load().by_registry)
+        after = code_of(project.load().by_registry).parts
         changed = {one for one in {*before, *after} if before.get(one) != after.get(one)}
         assert changed == {name.removesuffix("/__init__").replace("/", ".")}
         project.write(name, MODULES[name])
     project.edit("unrelated", "1", "2")
-    assert code_of(project.load().by_registry) == before
+    assert code_of(project.load().by_registry).parts == before
 
 
 def test_every_object_of_a_module_counts_with_its_files(project):
@@ -158,7 +158,7 @@ def test_every_object_of_a_module_counts_with_its_files(project):
         assert code_of(getattr(module, name)) == code
     for name in ("fixed", "instance"):
         assert code_of(getattr(module, name), "subject") == code
-        assert code_of(getattr(module, name)).items() > code.items()  # and the state
+        assert code_of(getattr(module, name)).parts.items() > code.parts.items()  # and the state
 
 
 def test_the_loaded_code_is_that_of_the_file_after_a_quick_edit(project, monkeypatch):
@@ -178,9 +178,9 @@ PRINT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import subject
-from vuskit.store.identity import CodeDigest
+from vuskit.store import code_of
 things = [subject.by_registry, subject.instance, subject.fixed, lambda x: x]
-print(json.dumps([CodeDigest.of(thing).version for thing in things]))
+print(json.dumps([str(code_of(thing)) for thing in things]))
 """
 
 
@@ -231,18 +231,26 @@ def test_a_module_of_the_same_name_elsewhere_is_refused(project, tmp_path):
 
 
 def test_parts_of_packages_count_by_version(monkeypatch):
+    own = code_of(vuskit).parts
+    assert own.keys() == {"dist:vuskit"}
     for thing in (np.sort, np.add, np.ndarray, np):
-        assert code_of(thing) == {"dist:numpy": np.__version__}
-        assert CodeDigest.of(thing) == CodeDigest(f"numpy {np.__version__}", {}, ("numpy",))
-    assert CodeDigest.of(json.dumps).version.startswith("python 3.")
-    state = code_of(functools.partial(np.sort, axis=0))
-    assert state.keys() == {"dist:numpy", "object partial"}
+        found = code_of(thing)
+        assert found.parts == {"dist:numpy": np.__version__, **own}
+        assert (str(found), found.libraries) == (f"numpy {np.__version__}", ("numpy",))
+        assert not found.is_own
+    assert str(code_of(json.dumps)).startswith("python 3.")
+    state = code_of(functools.partial(np.sort, axis=0)).parts
+    assert state.keys() == {"dist:vuskit", "object partial"}
     for editable in (True, False):
-        monkeypatch.setattr(code_identity, "_is_in_library_folder", lambda _, e=editable: not e)
-        version = code_of(vuskit.vus_pr)["dist:vuskit"]
-        assert version == code_of(Detector)["dist:vuskit"] == code_of(vuskit)["dist:vuskit"]
+        monkeypatch.setattr(identity, "_is_in_library_folder", lambda _, e=editable: not e)
+        identity._version_of.cache_clear()
+        version = code_of(vuskit.vus_pr).parts["dist:vuskit"]
+        assert code_of(Detector).is_own
+        assert version == code_of(Detector).parts["dist:vuskit"]
         assert version.startswith(vuskit.__version__)
         assert ("+" in version) == editable
+    monkeypatch.undo()
+    identity._version_of.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["a.py", "kernels/core/sweep.c", "kernels/_core.abi3.pyd"])
@@ -259,12 +267,13 @@ def test_files_of_the_package_count(tmp_path, name):
 
 
 def test_libraries_of_local_code(project):
-    assert CodeDigest.of(project.load().hidden).libraries == ("numpy",)
+    assert code_of(project.load().hidden).libraries == ("numpy",)
     project.write("uses", "from sklearn.svm import SVC\nimport subject\n"
                   "def f(x):\n    import pandas.api, nowhere\n    return SVC\n")  # fmt: skip
-    found = CodeDigest.of(project.load("uses").f)
+    found = code_of(project.load("uses").f)
     assert found.libraries == ("numpy", "pandas", "scikit-learn")
-    assert not any(name.startswith("dist:") for name in found.parts)
+    # An update of NumPy discards no results.
+    assert [name for name in found.parts if name.startswith("dist:")] == ["dist:vuskit"]
 
 
 def make(factor):
@@ -283,19 +292,18 @@ class Slotted:
 
 def test_state_counts():
     versions = [
-        CodeDigest.of(thing).version
+        str(code_of(thing))
         for value in (1, 2, [1, {"a": (2.5, None)}], np.arange(3))
         for thing in (make(value), Slotted(value), functools.partial(print, value))
     ]
     assert len(set(versions)) == len(versions)
-    again = [CodeDigest.of(make(np.arange(3))).version for _ in range(2)]
+    again = [str(code_of(make(np.arange(3)))) for _ in range(2)]
     assert again == [versions[-3]] * 2
 
 
 def test_state_that_cannot_be_pickled_is_never_the_same():
-    found = [CodeDigest.of(Slotted(threading.Lock())) for _ in range(2)]
-    assert found[0].version != found[1].version
-    assert found[0].parts[__name__] == found[1].parts[__name__]
+    found = [code_of(Slotted(threading.Lock())) for _ in range(2)]
+    assert str(found[0]) != str(found[1])
 
 
 NOTEBOOK = """
@@ -312,12 +320,25 @@ def in_notebook(text, file):
     """Code of a function without a file, as in a cell."""
     namespace = {"__name__": "__main__"}
     exec(compile(text, file, "exec"), namespace)
-    return CodeDigest.of(namespace["outer"])
+    return code_of(namespace["outer"])
 
 
 def test_functions_without_a_file_count_by_content():
     before = in_notebook(NOTEBOOK, "<cell 1>")
     assert before == in_notebook("\n\n" + NOTEBOOK, "<cell 2>")
-    assert before.libraries == ("numpy",)
     for old, new in (("LIMIT = 2", "LIMIT = 3"), ("np.sort(x)", "np.abs(x)")):
-        assert in_notebook(NOTEBOOK.replace(old, new), "<cell 1>").version != before.version
+        assert in_notebook(NOTEBOOK.replace(old, new), "<cell 1>") != before
+
+
+def test_keys_depend_on_everything_and_on_no_order():
+    about = {"window": 10, "params": {"b": 1, "a": [None, 2.5]}}
+    key = key_of("score", about)
+    assert len(key) == 32
+    assert key == key_of("score", {"params": {"a": [None, 2.5], "b": 1}, "window": 10})
+    others = [
+        key_of("import", about),
+        key_of("score", about, key),
+        key_of("score", about | {"window": 10.5}),
+        key_of("score", about | {"params": {"b": 1, "a": [None, "2.5"]}}),
+    ]
+    assert len({key, *others}) == 5

@@ -1,4 +1,4 @@
-"""Values follow every file that a series is read from, through the command line."""
+"""Series: values follow every file that a series is read from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,30 +13,25 @@ from dask_cluster import scheduler
 
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan, run_plan
-from vuskit.bench.series import SeriesSource, describe_series
-from vuskit.store.store import Store
-from vuskit.datasets.input_files import record_opened_files
+from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
 from vuskit.engine import DaskExecutor, Limits
+from vuskit.errors import ChangedInputError
 
 VUSKIT = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]
 N = 40
-VALUES = np.random.default_rng(3).random(N).round(6)
 OWN_FORMAT = """
-import functools, json
+import json
 import numpy as np
 from vuskit.datasets import Series, register_format
 
-@functools.cache  # one file has the labels of all series
-def truth(path):
-    return json.loads(path.read_text())
-
 @register_format(
-    name="plain", title="plain", layout="*.plain", matches=lambda file: file.suffix == ".plain"
+    name="plain", title="plain", layout="*.plain", matches=lambda file: file.suffix == ".plain",
+    companions=lambda path, options: [path.parent / "truth.json"],
 )
 def read_plain(path):
     values = np.loadtxt(path)
     labels = np.zeros(len(values), dtype=bool)
-    for place in truth(path.parent / "truth.json")[path.stem]:
+    for place in json.loads((path.parent / "truth.json").read_text())[path.stem]:
         labels[place] = True
     return Series(path.stem, "Plain", values, labels)
 """
@@ -86,7 +80,7 @@ def labels_of(ranges):
 
 
 def data_of(name):
-    return np.roll(VALUES, sum(map(ord, name)))
+    return np.random.default_rng(list(name.encode())).random(N).round(6)
 
 
 @pytest.fixture
@@ -167,60 +161,31 @@ def test_labels_edited_during_a_run_are_refused(base, cluster):
     (base / "bench.toml").write_text(plan)
     ended = []
 
-    def edit_then_note(progress, outcomes):
+    def edit_then_note(progress):
         if progress.done == 0:
             write_labels(base, LATER)
-        ended.extend(outcome for _, outcome in outcomes)
+        ended.append(progress)
 
     with DaskExecutor(address=cluster, limits=Limits(seconds=300)) as dask:
         run_plan(load_plan(base / "bench.toml"), executor=dask, observer=edit_then_note)
-        assert {outcome.error_type for outcome in ended} <= {"ChangedInputError", None}
+        assert ended[-1].failed == 0
+        assert len(ended[-1].not_computed) == 2
         assert values_of(base / "bench-run").keys() == PLANTS.keys()
         run_plan(load_plan(base / "bench.toml"), executor=dask)
     later = {name: value for name, value in expected(LATER).items() if name not in ("a", "b")}
     assert values_of(base / "bench-run") == pytest.approx(later, abs=1e-12)
 
 
-def test_a_format_that_keeps_labels_in_memory_is_reported(base):
-    """In a notebook, where Python goes on after an edit."""
-    script = """
-import sys, pathlib
-from test_input_files import LATER, write_labels
-from vuskit.bench import Run, load_plan, run_plan
-from vuskit.engine import InProcessExecutor
-base = pathlib.Path(sys.argv[1])
-run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
-(base / "plain/a.plain").write_text((base / "plain/a.plain").read_text() + "0.5")
-run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
-write_labels(base, LATER)
-run_plan(load_plan(base / "bench.toml"), executor=InProcessExecutor())
-"""
-    (base / "bench.toml").write_text(PLAN)
-    paths = os.pathsep.join(map(str, Path(__file__).parents[:2]))
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(base)],
-        capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": paths},
-    )  # fmt: skip
-    last = done.stderr.splitlines()[-1]
-    assert "format 'plain' must read" in last
-    assert "truth.json again after it changed" in last
-    refs = Store.read(base / "bench-run").known_series().values()
-    plain = [ref for ref in refs if "plain" in ref.source.spec]
-    assert len(plain) == 2
-    assert all(str(base / "plain/truth.json") in ref.files for ref in plain)
-
-
 def test_an_edit_that_keeps_size_and_time_is_noticed(base):
     path = base / "nab/labels/combined_windows.json"
     source = SeriesSource.file(base / "nab/g/art.csv", "nab", {})
     ref = describe_series(source)
-    assert ref.changed_files() == ()
+    assert source.changed_files(ref.files) == ()
     state = path.stat()
     path.write_text(path.read_text().replace(":05:", ":06:"))
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     assert path.stat().st_size == state.st_size
-    assert ref.changed_files() == (str(path),)
+    assert source.changed_files(ref.files) == (str(path),)
     assert describe_series(source).hash != ref.hash
 
 
@@ -228,25 +193,52 @@ def test_companions_of_formats(base):
     (base / "nasa/train").mkdir()
     np.save(base / "nasa/train/T-1.npy", data_of("T-1"))
     options = {"with_train": True}
-    ref = describe_series(SeriesSource.file(base / "nasa/test/T-1.npy", "telemanom", options))
+    source = SeriesSource.file(base / "nasa/test/T-1.npy", "telemanom", options)
+    ref = describe_series(source)
     names = {os.path.relpath(path, base / "nasa") for path in ref.files}
     assert names == {"test/T-1.npy", "train/T-1.npy", "labeled_anomalies.csv"}
     (base / "nasa/labeled_anomalies.csv").unlink()
-    assert len(ref.changed_files()) == 1
+    assert len(source.changed_files(ref.files)) == 1
 
 
-def test_opened_files_are_recorded_without_code_and_outputs(tmp_path):
-    (tmp_path / "labels.txt").write_text("1")
-    with record_opened_files() as found:
-        import ensurepip
+def test_descriptions_survive_the_store(base):
+    ref = describe_series(SeriesSource.file(base / "nab/g/art.csv", "nab", {}))
+    again = SeriesRef.from_facts(json.loads(json.dumps(ref.facts())), ref.source)
+    assert again == ref
+    assert again.files == ref.files
+    assert again.events == ((3, 6),)
+    assert (again.n_anomalies, again.anomalous_points) == (1, 3)
+    options = {"options": {"by": "KPI"}}
+    assert ref.source.with_options(by="KPI").content == {**ref.source.content, **options}
 
-        open(ensurepip.__file__).close()
-        open(tmp_path / "labels.txt").close()
-        (tmp_path / "cache.txt").write_text("2")
-        (tmp_path / "cache.txt").read_text()
-        os.listdir(tmp_path)
-        with pytest.raises(FileNotFoundError):
-            (tmp_path / "nearer.txt").read_text()
-    open(tmp_path / "later.txt", "w").close()
-    assert {os.path.basename(path) for path in found} == {"labels.txt", "nearer.txt"}
-    assert found[str(tmp_path / "nearer.txt")] == "missing"
+
+def test_labels_are_in_one_of_two_hashes(base):
+    source = SeriesSource.file(base / "nab/g/art.csv", "nab", {})
+    before = describe_series(source)
+    write_labels(base, LATER)
+    after = describe_series(source)
+    assert before.hash != after.hash
+    assert before.values_hash == after.values_hash
+    other = describe_series(SeriesSource.file(base / "nasa/test/T-1.npy", "telemanom", {}))
+    assert other.values_hash != after.values_hash
+
+
+TABLE = "value,label,A,B\n1,0,0.1,5\n9,1,0.7,6\n2,0,0.2,4\n"
+
+
+def test_a_series_is_read_again_when_a_process_holds_an_old_copy(tmp_path):
+    table = tmp_path / "pump.csv"
+    table.write_text(TABLE)
+    ref = describe_series(SeriesSource.file(table, "scores", {}))
+    assert ref.load().labels.tolist() == [False, True, False]
+    state = table.stat()
+    table.write_text(TABLE.replace("9,1", "9,0").replace("2,0", "2,1"))
+    os.utime(table, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert ref.load().labels.tolist() == [False, True, False]  # what was planned
+    new = describe_series(ref.source)
+    assert new.load().labels.tolist() == [False, False, True]
+    synthetic = SeriesSource.synthetic({"family": "ecg", "n": 1500, "n_anomalies": 3, "seed": 1})
+    assert describe_series(synthetic).load()
+    assert new.load()
+    with pytest.raises(ChangedInputError, match=r"/pump must .*pump.csv\); .* run the same"):
+        ref.load()
