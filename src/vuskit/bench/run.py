@@ -903,7 +903,7 @@ class Run:
         path : str or Path
             The file; its name should end in ``.vuskit.zip``.
         scores : bool, optional
-            Whether to add labels and scores, so that others can recompute the values. Default:
+            Whether to add scores, so that others can recompute the values. Default:
             only if the scores take at most 256 MB.
         partial : bool, default=False
             Accept an unfinished run.

@@ -354,7 +354,7 @@ class Archive:
         """Check that the pack holds scores."""
         if not self.manifest.get("scores"):
             raise InvalidInputError(
-                f"{self.path} must hold labels and scores, got a pack without them; ask for a pack "
+                f"{self.path} must hold scores, got a pack without them; ask for a pack "
                 "written with: vuskit bench pack RUN --scores"
             )
 
