@@ -495,7 +495,7 @@ class Run:
             for named, result in planned
             if result is not None and named.hash == series_hash and result.status is not Status.OK
         }
-        return dict(Counter(found.values()))
+        return dict(sorted(Counter(found.values()).items()))
 
     # -- names -----------------------------------------------------------------------------------
 
