@@ -495,7 +495,7 @@ class Run:
                 for _, result in store.planned(hash=series_hash)
                 if result is not None and result.status is not Status.OK
             }
-        return dict(Counter(found.values()))
+        return dict(sorted(Counter(found.values()).items()))
 
     # -- names -----------------------------------------------------------------------------------
 
