@@ -174,7 +174,7 @@ def run_tasks(
     on_outcome : callable, optional
         Called with each task and its outcome after it was saved.
     progress : callable, optional
-        Called with a `Progress` whenever tasks start or end.
+        Called with a `Progress` whenever tasks start or end, or a lazily read task has a result.
 
     Returns
     -------
@@ -277,6 +277,8 @@ class _Loop:
             if status is not None:
                 self._before += 1
                 self._failed_before += status.failed
+                if not self._is_known:
+                    self.report()
             elif task.parent is None or self._statuses.get(task.parent) is Status.OK:
                 found = [task]
                 del task  # it may hold a series, which is freed when the task has ended

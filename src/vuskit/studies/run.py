@@ -277,7 +277,9 @@ class _SeriesResults:
         found = None if self._store is None else self._store.get(key)
         if found is None:  # its code changed during the run
             return Outcome(Status.ERROR, message="the code of the study changed; run it again")
-        return Outcome(found.status, unpack(found.value, self._known)[1])
+        if found.status is not Status.OK:
+            return Outcome(found.status, message=found.message)
+        return Outcome(Status.OK, unpack(found.value, self._known)[1])
 
 
 @dataclass(frozen=True)
