@@ -305,7 +305,7 @@ def test_two_settings_and_one_detector(tmp_path):
 def test_empty_run(tmp_path):
     write_series(tmp_path)
 
-    def stop(progress, ended):
+    def stop(progress):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -588,7 +588,7 @@ def _channels(series: Series) -> dict[str, Floats]:
 def _why(run: RunReport, ended: dict[str, int]) -> str:
     """Explain why a series has no values."""
     if ended:
-        listed = ", ".join(f"{count:,} {status}" for status, count in ended.items())
+        listed = ", ".join(f"{count:,} {status}" for status, count in sorted(ended.items()))
         return f": its jobs ended with {listed}"
     return "" if run.status.run["state"] == "finished" else " yet"
 
