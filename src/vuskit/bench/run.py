@@ -101,21 +101,21 @@ _DTYPES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """A failed job."""
 
-    key: str
+    key: str = ""
     status: Status
-    kind: Kind
-    detector: str
-    dataset: str
-    series: str
-    seed: int | None
+    kind: Kind = Kind.EVALUATE
+    detector: str = ""
+    dataset: str = ""
+    series: str = ""
+    seed: int | None = None
     title: str
     message: str
-    command: str
-    traceback: str | None
+    command: str = ""
+    traceback: str | None = None
 
 
 @dataclass(frozen=True)
