@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit.bench import InputProgress, evaluate_inputs
+from vuskit.bench import evaluate_inputs
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import ExecutorSettings
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.sources import InMemory
+from vuskit.studies import open_scores
 
 SETTINGS = EvaluationSettings(buffer=5)
 N = 100
@@ -44,9 +44,7 @@ def failing(y_true, y_score):
 
 def test_values_are_those_of_the_library():
     inputs = [scored("b", 1), scored("a", 2)]
-    values = evaluate_inputs(
-        map(InMemory, inputs), measures=["auc_pr", "vus_pr"], settings=SETTINGS
-    )
+    values = evaluate_inputs(open_scores(inputs), measures=["auc_pr", "vus_pr"], settings=SETTINGS)
     expected = {}
     for one in inputs:
         table = vuskit.evaluate_many(
@@ -62,7 +60,7 @@ def test_values_are_those_of_the_library():
 def test_a_failing_measure_of_the_user_is_left_out_and_the_others_are_shown():
     mine = Measure(name="mine", title="Mine", function=failing)
     values = evaluate_inputs(
-        [InMemory(scored("a"))], measures=["auc_pr", mine, "precision"], settings=SETTINGS
+        open_scores(scored("a")), measures=["auc_pr", mine, "precision"], settings=SETTINGS
     )
     found = rows_of(values)
     ended = {detector: found["a", detector, "mine"] for detector in ("good", "poor")}
@@ -77,7 +75,7 @@ def test_a_failing_measure_of_the_user_is_left_out_and_the_others_are_shown():
 
 
 def test_one_class_is_skipped_and_is_no_failure():
-    inputs = [InMemory(scored("a")), InMemory(scored("flat", labels=np.zeros(N, dtype=bool)))]
+    inputs = open_scores([scored("a"), scored("flat", labels=np.zeros(N, dtype=bool))])
     values = evaluate_inputs(inputs, measures="auc_pr", settings=SETTINGS)
     assert rows_of(values)["flat", "good", "auc_pr"] == (None, "SKIPPED")
     assert values.failures == ()
@@ -101,7 +99,7 @@ class Deadly:
 
 def test_unreadable_series_are_notes():
     values = evaluate_inputs(
-        [Unreadable(), InMemory(scored("a"))], measures="auc_pr", settings=SETTINGS
+        [Unreadable(), *open_scores(scored("a"))], measures="auc_pr", settings=SETTINGS
     )
     assert values.notes == ("skipped a series that cannot be read: gone",)
     assert len(values.series) == 1
@@ -110,17 +108,17 @@ def test_unreadable_series_are_notes():
 
 
 def test_the_death_of_a_process_is_a_failure_of_its_series():
-    inputs = [InMemory(scored(f"s{seed}", seed)) for seed in range(8)]
-    told: list[InputProgress] = []
+    inputs = open_scores([scored(f"s{seed}", seed) for seed in range(8)])
+    told = []
     values = evaluate_inputs(
         [*inputs, Deadly()],
         measures="auc_pr",
         settings=SETTINGS,
         executor=ExecutorSettings("local", 2),
-        progress=told.append,
+        progress=lambda *progress: told.append(progress),
     )
     assert values.lost[-1].title == "evaluate made/deadly"
     assert values.lost[-1].status.failed
     assert values.failures == values.lost
     assert len(values.series) + len(values.lost) == 9
-    assert told[-1].done == told[-1].total == 9
+    assert told[-1][:2] == (9, 9)

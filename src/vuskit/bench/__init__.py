@@ -11,14 +11,7 @@ from vuskit.bench._leaderboard import (
     measure_called,
     rows_of_mean,
 )
-from vuskit.bench.in_memory import (
-    EvaluatedScore,
-    EvaluatedSeries,
-    FailedScore,
-    InputProgress,
-    Values,
-    evaluate_inputs,
-)
+from vuskit.bench.in_memory import Values, evaluate_inputs
 from vuskit.bench.jobs import Kind
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import (
@@ -38,12 +31,8 @@ from vuskit.store.store import Store, StoreError
 
 __all__ = [
     "AVERAGES",
-    "EvaluatedScore",
-    "EvaluatedSeries",
-    "FailedScore",
     "Failure",
     "FailureCause",
-    "InputProgress",
     "Kind",
     "PackSummary",
     "Plan",

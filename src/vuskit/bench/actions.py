@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from vuskit._util.text import listed
 from vuskit.alignment import align_scores, fill_missing_ends
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
-from vuskit.bench.series import CHANGED_DURING_RUN
+from vuskit.bench.series import CHANGED_DURING_RUN, SeriesRef
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.readers import doubles_from_texts, may_hold_large_integers
@@ -29,6 +29,8 @@ from vuskit.engine import Action, NotApplicableError, StaleWorkerError
 from vuskit.errors import BufferNotFoundError, ChangedInputError, InvalidInputError, MeasureError
 from vuskit.inputs import length_advice
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
+from vuskit.measures.registry import Measure
+from vuskit.measures.settings import EvaluationSettings
 from vuskit.store.identity import (
     changed_modules,
     import_object,
@@ -38,7 +40,16 @@ from vuskit.store.identity import (
 )
 from vuskit.store.store import read_scores
 
-__all__ = ["EvaluateResult", "JobAction", "ScoreResult", "evaluate_scores"]
+__all__ = [
+    "EvaluateResult",
+    "JobAction",
+    "ScoreResult",
+    "check_classes",
+    "evaluate_scores",
+    "import_scores",
+    "make_evaluator",
+    "measure_scores",
+]
 
 Scores = NDArray[np.float64]
 
@@ -122,12 +133,10 @@ class JobAction(Action):
                 return _score(self.job, self._series())
             case ImportJob():
                 scores = _external_scores(self.job) if self.scores is None else self.scores
-                return _import(self.job, self._series(), scores)
+                job = self.job
+                return import_scores(scores, self._series(), job.label, job.window, job.anchor)
             case EvaluateJob(series=ref):
-                if ref.anomalous_points in (0, ref.n_points):
-                    raise NotApplicableError(
-                        "the measures are undefined: only one class in the labels"
-                    )
+                check_classes(ref)
                 return evaluate_scores(self.job, self._stored_scores(), self._series())
 
     def warm_up(self) -> None:
@@ -236,24 +245,25 @@ class _Stopwatch:
             self.seconds += time.perf_counter() - begin
 
 
-def _import(job: ImportJob, series: Series, scores: Scores) -> ScoreResult:
-    """Check imported scores, and convert window scores to point scores."""
+def import_scores(
+    scores: Scores, series: Series, detector: str, window: int | None, align: str
+) -> ScoreResult:
+    """Check imported scores, align those of windows, and fill missing ends."""
     filled = 0
     if scores.ndim == 1:
-        scores = _aligned(job, series, scores)
+        scores = _aligned(scores, series.n_points, window, align)
     if scores.ndim == 1 and scores.dtype.kind == "f":
         ends = fill_missing_ends(scores)
         scores, filled = ends.scores, ends.leading + ends.trailing
-    checked = ScoredSeries(series, {job.label: scores}).scores[job.label]
+    checked = ScoredSeries(series, {detector: scores}).scores[detector]
     return ScoreResult(np.array(checked), filled=filled)
 
 
-def _aligned(job: ImportJob, series: Series, scores: Scores) -> Scores:
-    n = series.n_points
+def _aligned(scores: Scores, n: int, window: int | None, align: str) -> Scores:
     if scores.size == n:
         return scores
-    if job.window is not None and scores.size == n - job.window + 1:
-        return align_scores(scores, n, window=job.window, at=job.anchor)
+    if window is not None and scores.size == n - window + 1:
+        return align_scores(scores, n, window=window, at=align)
     # The message names no file, so that failures with the same cause are grouped.
     remedy = f"--align center (or start, end) --window {n - scores.size + 1}"
     raise InvalidInputError(
@@ -323,25 +333,40 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
     first = job.about["train_length"]
     if first:
         series, scores = series.after(first), scores[first:]
-        if series.anomalous_points in (0, series.n_points):
-            raise NotApplicableError(
-                "the measures are undefined: only one class in the labels after the training part"
+        check_classes(series, " after the training part")
+    measures = tuple(measure.build() for measure in job.measures)
+    evaluator = make_evaluator(series, measures, job.evaluation)
+    return EvaluateResult(measure_scores(evaluator, scores), *evaluator.buffer_record)
+
+
+def check_classes(series: Series | SeriesRef, where: str = "") -> None:
+    """Refuse a series without anomalous or without normal points."""
+    if series.anomalous_points in (0, series.n_points):
+        raise NotApplicableError(f"the measures are undefined: only one class in the labels{where}")
+
+
+def make_evaluator(
+    series: Series, measures: tuple[Measure, ...], settings: EvaluationSettings
+) -> Evaluator:
+    """Prepare the evaluation of a series; it does not apply if there is no buffer."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user chose any coarse grid
+            return Evaluator(
+                series.labels, measures=measures, settings=settings, values=series.values
             )
-    with warnings.catch_warnings():
-        # The plan chose any coarse grid, and undefined values are simply missing.
-        warnings.simplefilter("ignore")
-        measures = tuple(measure.build() for measure in job.measures)
-        try:
-            evaluator = Evaluator(
-                series.labels, measures=measures, settings=job.evaluation, values=series.values
-            )
-        except BufferNotFoundError as error:
-            raise NotApplicableError(f"{NO_BUFFER}{error}") from error
-        try:
+    except BufferNotFoundError as error:
+        raise NotApplicableError(f"{NO_BUFFER}{error}") from error
+
+
+def measure_scores(evaluator: Evaluator, scores: Scores) -> dict[str, float]:
+    """Return values by measure; undefined ones are missing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             found = evaluator(scores)
-        except MeasureError as error:
-            if isinstance(error.__cause__, MemoryError):
-                raise error.__cause__ from None
-            raise
-    values = {name: float(value) for name, value in found.items() if np.isfinite(value)}
-    return EvaluateResult(values, *evaluator.buffer_record)
+    except MeasureError as error:
+        if isinstance(error.__cause__, MemoryError):
+            raise error.__cause__ from None
+        raise
+    return {name: float(value) for name, value in found.items() if np.isfinite(value)}

@@ -19,13 +19,14 @@ from vuskit._util.names import match_names, matches_name
 from vuskit._util.text import listed, plural, quoted
 from vuskit.bench.changes import StaleJobs, find_stale_jobs, note_library_versions
 from vuskit.bench.jobs import (
-    AUTO,
     DetectorSpec,
     EvaluateJob,
     ImportJob,
     Job,
     ScoreJob,
+    TrainingPart,
     forget_code,
+    training_notes,
 )
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
 from vuskit.bench.saved_scores import find_saved_scores
@@ -198,7 +199,9 @@ def expand_plan(
     if not jobs:
         reasons = "; ".join(notes) or "no file matches"
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
-    expanded.notes += _note_training_parts(plan, jobs)
+    known = {job.series.hash: job.series for job in jobs}.values()
+    asked = {entry.train_length for entry in plan.evaluations}
+    expanded.notes += training_notes(list(map(_training_part, known)), asked)
     expanded.stale = find_stale_jobs(expanded.todo(), store)
     expanded.notes += note_library_versions(
         result for named, result in store.planned() if result and named.key in expanded.jobs_by_key
@@ -206,47 +209,11 @@ def expand_plan(
     return expanded
 
 
-def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
-    """Note training parts that are evaluated, and series without a known training part."""
-    known = {job.series.hash: job.series for job in jobs}.values()
-    declared = [ref for ref in known if 0 < (ref.source.declared_train_length or 0) < ref.n_points]
-    asked = {entry.train_length for entry in plan.evaluations}
-    notes = []
-    longest = max((length for length in asked if isinstance(length, int)), default=0)
-    short = [ref for ref in known if ref.n_points <= longest]
-    if short and len(short) == len(known):
-        raise InvalidInputError(
-            f"`train_length` must be less than the {max(ref.n_points for ref in short):,} points "
-            f"of the longest series, got {longest:,}; choose a smaller number"
-        )
-    if declared and None in asked:
-        notes.append(
-            f"{plural(len(declared), 'series starts', 'series start')} with training data, "
-            f"according to the file name, and this part is evaluated too ({declared[0].title}: "
-            f"{declared[0].source.declared_train_length:,} points); "
-            'train_length = "auto" leaves it out, train_length = 0 hides this note'
-        )
-    if AUTO in asked:
-        # Other formats reveal the training part only when the file is read.
-        unknown = [
-            ref
-            for ref in known
-            if ref.source.declared_train_length is None
-            and ref.source.format_name in _WITHOUT_TRAINING_PART
-        ]
-        if unknown and len(unknown) == len(known):
-            raise InvalidInputError(
-                '`train_length = "auto"` needs files with names such as '
-                "001_NAB_id_1_Web_tr_500_1st_800.csv, got none "
-                f"({unknown[0].name}, ...); give the number of training points"
-            )
-        if unknown:
-            notes.append(
-                f"{plural(len(unknown), 'series has', 'series have')} no known training part and "
-                f"{'is' if len(unknown) == 1 else 'are'} evaluated in full: "
-                f"{listed([ref.title for ref in unknown], most=_SHOWN)}"
-            )
-    return notes
+def _training_part(ref: SeriesRef) -> TrainingPart:
+    length = ref.source.declared_train_length
+    if length is None and ref.source.format_name not in _WITHOUT_TRAINING_PART:
+        length = 0  # known when the file is read
+    return TrainingPart(ref.title, ref.name, ref.n_points, length)
 
 
 def _with_current_code(plan: Plan) -> Plan:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,10 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit._util.text import listed, plural
-from vuskit.alignment import fill_missing_ends
+from vuskit.bench.actions import check_classes, import_scores, make_evaluator, measure_scores
+from vuskit.bench.jobs import (
+    TrainingPart,
+    TrainLength,
+    evaluated_from,
+    settings_text,
+    training_notes,
+)
 from vuskit.bench.plan import usable_cores
-from vuskit.bench.saved_scores import SavedSeries, length_problem
+from vuskit.bench.run import Failure
+from vuskit.bench.saved_scores import SavedSeries
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.unique_names import SeriesName, unique_names
@@ -33,8 +39,8 @@ from vuskit.engine import (
     Task,
     run_tasks,
 )
-from vuskit.errors import BufferNotFoundError, InvalidInputError, MeasureError, VuskitError
-from vuskit.measures.evaluate import NO_BUFFER, Evaluator
+from vuskit.errors import InvalidInputError, MeasureError, VuskitError
+from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 
@@ -44,24 +50,20 @@ if TYPE_CHECKING:
 __all__ = [
     "EvaluatedScore",
     "EvaluatedSeries",
-    "FailedScore",
     "InputEvaluator",
-    "InputProgress",
     "Source",
     "Values",
     "evaluate_inputs",
     "split_by_labels",
 ]
 
-AUTO = "auto"
-_ONE_CLASS = "the measures are undefined: only one class in the labels"
-_SHOWN = 6
 _BATCHES_PER_WORKER = 4
 _MOST_PER_BATCH = 16
 _FIRST_SECONDS = 0.5  # of series whose time is a fair estimate
 _SERIAL_SECONDS = 2.0  # of work that does not repay the start of processes
 
 Floats = NDArray[np.float64]
+Progress = Callable[[int, int, float], None]
 _FailedMeasures = tuple[tuple[Measure, ...], Exception]
 
 
@@ -77,91 +79,34 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class FailedScore:
-    """Why a score has no values, or none of some measures.
-
-    Attributes
-    ----------
-    status : Status
-        ERROR, OOM, KILLED or SKIPPED.
-    message : str
-        The reason.
-    title : str
-        What failed, in words.
-    """
-
-    status: Status
-    message: str
-    title: str
-
-
-@dataclass(frozen=True)
 class EvaluatedScore:
-    """Values of one score.
-
-    Attributes
-    ----------
-    detector : str
-        Name of the detector.
-    values : tuple of float
-        One per measure; NaN if undefined or failed.
-    statuses : tuple of Status
-        How the computation of each measure ended.
-    failures : tuple of FailedScore
-        Reasons for missing values.
-    filled : int
-        Number of points at the ends that had no score and got the nearest one.
-    path : Path or None
-        File of the score.
-    """
+    """Values of one score: one per measure, NaN if undefined or failed."""
 
     detector: str
     values: tuple[float, ...]
     statuses: tuple[Status, ...]
-    failures: tuple[FailedScore, ...] = ()
-    filled: int = 0
+    failures: tuple[Failure, ...] = ()
+    filled: int = 0  # points at the ends without a score, which got the nearest one
     path: Path | None = None
 
 
 @dataclass(frozen=True)
 class EvaluatedSeries:
-    """Values of the scores of one series.
-
-    Attributes
-    ----------
-    dataset, name : str
-        Data set and name.
-    hash : str
-        Digest of its content.
-    n_points, n_channels, n_anomalies, anomalous_points : int
-        Sizes.
-    buffer : int or None
-        Buffer length; None if none was found or nothing was evaluated.
-    buffer_reason : str or None
-        How the buffer was chosen, or why there is none.
-    scores : tuple of EvaluatedScore
-        Values by score.
-    sources : tuple of Source
-        Where series and scores are read from.
-    path : Path or None
-        File of the labels.
-    train_length : int or None
-        Training points that the series declares.
-    """
+    """A series with the values of its scores."""
 
     dataset: str
     name: str
     hash: str
     n_points: int
-    n_channels: int
     n_anomalies: int
     anomalous_points: int
+    train_length: int | None  # as declared by the file
+    evaluated_from: int
     buffer: int | None
-    buffer_reason: str | None
+    buffer_reason: str | None  # how the buffer was chosen; None if nothing was evaluated
     scores: tuple[EvaluatedScore, ...]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...]
     path: Path | None = None
-    train_length: int | None = None
 
     @property
     def title(self) -> str:
@@ -169,18 +114,20 @@ class EvaluatedSeries:
         return f"{self.dataset}/{self.name}"
 
     def read(self) -> ScoredSeries:
-        """Read the series and its scores again.
-
-        Raises
-        ------
-        InvalidInputError
-            If a file can no longer be read.
-        """
+        """Read the series and its usable scores again."""
         usable = {one.detector for one in self.scores if Status.ERROR not in one.statuses}
         found = [_only(source, usable).read() for source in self.sources]
         scores = {name: score for one in found[::-1] for name, score in one.scores.items()}
         kept = {one.detector: scores[one.detector] for one in self.scores if one.detector in scores}
         return ScoredSeries(replace(found[0].series, dataset=self.dataset, name=self.name), kept)
+
+
+def _only(source: Source, detectors: set[str]) -> Source:
+    """Return a source without unusable scores, unless all are."""
+    if not isinstance(source, SavedSeries):
+        return source
+    kept = tuple(one for one in source.scores if one.detector in detectors)
+    return replace(source, scores=kept or source.scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +141,14 @@ class Values:
     settings : EvaluationSettings
         Their settings.
     series : tuple of EvaluatedSeries
-        Sorted by data set and name.
+        Names, sizes, buffer and scores, sorted by data set and name.
     notes : tuple of str
         Notes on unreadable and identical series.
     train_length : int, "auto" or None
         Leading points that were not evaluated.
-    lost : tuple of FailedScore
+    lost : tuple of Failure
         Series whose process died.
-    unread : tuple of FailedScore
+    unread : tuple of Failure
         Series that cannot be read.
 
     Examples
@@ -220,17 +167,15 @@ class Values:
     settings: EvaluationSettings
     series: tuple[EvaluatedSeries, ...]
     notes: tuple[str, ...] = ()
-    train_length: int | str | None = None
-    lost: tuple[FailedScore, ...] = ()
-    unread: tuple[FailedScore, ...] = ()
+    train_length: TrainLength = None
+    lost: tuple[Failure, ...] = ()
+    unread: tuple[Failure, ...] = ()
 
     @property
     def settings_text(self) -> str:
         """Settings and the excluded training part, in one line."""
-        length = f", train_length={self.train_length}" if self.train_length else ""
-        return f"{self.settings}{length}"
+        return settings_text(self.settings, self.train_length)
 
-    @property
     def alignments(self) -> tuple[str, ...]:
         """How window scores were aligned to points."""
         saved = [one for series in self.series for one in series.sources]
@@ -247,7 +192,7 @@ class Values:
         return tuple(sorted({one.detector for series in self.series for one in series.scores}))
 
     @property
-    def failures(self) -> tuple[FailedScore, ...]:
+    def failures(self) -> tuple[Failure, ...]:
         """Everything that failed; scores to which the measures do not apply are not failures."""
         found = (why for series in self.series for one in series.scores for why in one.failures)
         return (*(one for one in found if one.status.failed), *self.lost)
@@ -290,33 +235,18 @@ class Values:
         frame = pandas.DataFrame(list(self.records()))
         return frame.astype({"value": float, "buffer": "Int64"}) if len(frame) else frame
 
-    def evaluated_part(self, series: Series) -> Series:
-        """Return the points of a series that are evaluated."""
-        return series.after(_first_point(series, self.train_length))
+    def evaluated_from(self, series: EvaluatedSeries, settings: str) -> int:
+        """Return the first point that is evaluated, as `Run.evaluated_from` does."""
+        return series.evaluated_from
 
-    def series_settings(self, series: EvaluatedSeries) -> EvaluationSettings:
-        """Return the settings of a series' evaluation, with the chosen buffer."""
-        if series.buffer is None:
-            return self.settings
-        strategy, _, reason = (series.buffer_reason or "number: given").partition(": ")
+    def evaluation_settings(
+        self, series: EvaluatedSeries, settings: str
+    ) -> EvaluationSettings | None:
+        """Return the settings with the chosen buffer; None if nothing was evaluated."""
+        if series.buffer is None or series.buffer_reason is None:
+            return None if series.buffer_reason is None else self.settings
+        strategy, _, reason = series.buffer_reason.partition(": ")
         return self.settings.replace(buffer=BufferChoice(series.buffer, strategy, reason))
-
-
-@dataclass(frozen=True)
-class InputProgress:
-    """Progress of `evaluate_inputs`.
-
-    Attributes
-    ----------
-    done, total : int
-        Number of evaluated series, and of all.
-    seconds_left : float or None
-        Estimated remaining time; None before the first series is evaluated.
-    """
-
-    done: int
-    total: int
-    seconds_left: float | None = None
 
 
 def evaluate_inputs(
@@ -324,9 +254,9 @@ def evaluate_inputs(
     *,
     measures: Measures = "paper",
     settings: EvaluationSettings,
-    train_length: int | str | None = None,
+    train_length: TrainLength = None,
     executor: ExecutorSettings | None = None,
-    progress: Callable[[InputProgress], None] | None = None,
+    progress: Progress | None = None,
 ) -> Values:
     """Evaluate the scores of many series in memory.
 
@@ -345,7 +275,8 @@ def evaluate_inputs(
     executor : ExecutorSettings, optional
         Where to run. Default: in this process, or one process per core if that saves time.
     progress : callable, optional
-        Called with an `InputProgress` after each series.
+        Called after each series with the number of evaluated series, that of all, and the
+        estimated seconds left.
 
     Returns
     -------
@@ -359,7 +290,7 @@ def evaluate_inputs(
     """
     evaluator = InputEvaluator(resolve_measures(measures), settings, train_length)
     sources = [part for one in inputs for part in split_by_labels(one)]
-    report = progress or (lambda _: None)
+    report = progress or (lambda done, total, seconds_left: None)
     found = _evaluate_here(evaluator, sources, executor, report)
     found += _evaluate_in_processes(evaluator, sources, len(found), executor, report)
     values = evaluator.collect(found)
@@ -374,19 +305,19 @@ def _evaluate_here(
     evaluator: InputEvaluator,
     sources: Sequence[Source],
     executor: ExecutorSettings | None,
-    report: Callable[[InputProgress], None],
-) -> list[EvaluatedSeries | FailedScore]:
+    report: Progress,
+) -> list[EvaluatedSeries | Failure]:
     """Evaluate series until processes would save time."""
     alone = executor is not None and executor.kind == "local" and executor.workers == 1
     if executor is not None and not alone:
         return []
     begin = time.perf_counter()
-    found: list[EvaluatedSeries | FailedScore] = []
+    found: list[EvaluatedSeries | Failure] = []
     for source in sources:
         found.append(evaluator.evaluate(source))
         spent, left = time.perf_counter() - begin, len(sources) - len(found)
         seconds_left = spent / len(found) * left
-        report(InputProgress(len(found), len(sources), seconds_left))
+        report(len(found), len(sources), seconds_left)
         if not alone and spent > _FIRST_SECONDS and seconds_left > _SERIAL_SECONDS:
             break
     return found
@@ -397,8 +328,8 @@ def _evaluate_in_processes(
     sources: Sequence[Source],
     before: int,
     executor: ExecutorSettings | None,
-    report: Callable[[InputProgress], None],
-) -> list[EvaluatedSeries | FailedScore]:
+    report: Progress,
+) -> list[EvaluatedSeries | Failure]:
     """Evaluate the series that are left in worker processes, several at a time."""
     left = sources[before:]
     if not left:
@@ -417,26 +348,21 @@ def _evaluate_in_processes(
         nonlocal done
         done += len(batches[int(task.key)])
         seconds_left = (time.perf_counter() - begin) / done * (len(left) - done)
-        report(InputProgress(before + done, len(sources), seconds_left))
+        report(before + done, len(sources), seconds_left)
 
-    found: list[EvaluatedSeries | FailedScore] = []
+    found: list[EvaluatedSeries | Failure] = []
     results = MemoryResults()
     run_tasks(tasks, results=results, executor=used, on_outcome=count)
     for task, some in zip(tasks, batches, strict=True):
         outcome = results.outcomes[task.key]
         found += outcome.value or [
-            FailedScore(outcome.status, outcome.message or "", f"evaluate {source.name}")
-            for source in some
+            _lost(source, outcome.status, outcome.message or "") for source in some
         ]
     return found
 
 
-def _only(source: Source, detectors: set[str]) -> Source:
-    """Return a source without unusable scores, unless all are."""
-    if not isinstance(source, SavedSeries):
-        return source
-    kept = tuple(one for one in source.scores if one.detector in detectors)
-    return replace(source, scores=kept or source.scores)
+def _lost(source: Source, status: Status, message: str) -> Failure:
+    return Failure(status=status, message=message, title=f"evaluate {source.name}")
 
 
 def split_by_labels(source: Source) -> Sequence[Source]:
@@ -448,37 +374,22 @@ def split_by_labels(source: Source) -> Sequence[Source]:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _Score:
     """A score as read from its file, or why it is unusable."""
 
     detector: str
-    numbers: Floats | None
-    error: Exception | None = None
+    numbers: Floats | Exception
     filled: int = 0
     path: Path | None = None
-
-    def said(self, measures: Sequence[Measure]) -> str:
-        """Describe the evaluation, or the import of an unusable score."""
-        if self.error is not None:
-            return f"import {self.detector} (external)"
-        named = measures[0].name if len(measures) == 1 else f"{len(measures)} measures"
-        return f"evaluate {named} of {self.detector}"
 
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A series with its scores, for workers without access to our files."""
+    """A series with its scores."""
 
     source: Source
     series: Series
-    scores: tuple[_Read, ...]
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    def read(self) -> ScoredSeries:
-        return self.source.read()
+    scores: tuple[_Score, ...]
 
 
 @dataclass(frozen=True)
@@ -487,12 +398,38 @@ class _Batch(Action):
 
     evaluator: InputEvaluator
     sources: tuple[Source, ...]
+    loaded: tuple[_Loaded | Failure, ...] | None = None
 
     def load(self) -> _Batch:
-        return replace(self, sources=tuple(map(_loaded, self.sources)))
+        return replace(self, loaded=tuple(map(_load, self.sources)))
 
-    def run(self) -> list[EvaluatedSeries | FailedScore]:
-        return [self.evaluator.evaluate(source) for source in self.sources]
+    def run(self) -> list[EvaluatedSeries | Failure]:
+        if self.loaded is not None:
+            return list(map(self.evaluator.evaluate_loaded, self.loaded))
+        return list(map(self.evaluator.evaluate, self.sources))
+
+
+def _load(source: Source) -> _Loaded | Failure:
+    """Read a series and its scores; those of saved files may be unusable one by one."""
+    try:
+        if isinstance(source, SavedSeries):
+            series = source.read_series()
+            return _Loaded(source, series, tuple(_saved_scores(source, series)))
+        scored = source.read()
+    except (VuskitError, OSError) as error:
+        return _lost(source, Status.SKIPPED, str(error))
+    return _Loaded(source, scored.series, tuple(_Score(*one) for one in scored.scores.items()))
+
+
+def _saved_scores(source: SavedSeries, series: Series) -> Iterator[_Score]:
+    for one, columns in source.read_columns():
+        try:
+            numbers, align = columns.scores(one.column), source.align or "center"
+            found = import_scores(numbers, series, one.detector, source.window, align)
+        except (VuskitError, OSError) as error:
+            yield _Score(one.detector, error, path=one.path)
+        else:
+            yield _Score(one.detector, found.scores, found.filled, one.path)
 
 
 @dataclass(frozen=True)
@@ -501,40 +438,103 @@ class InputEvaluator:
 
     measures: tuple[Measure, ...]
     settings: EvaluationSettings
-    train_length: int | str | None = None
+    train_length: TrainLength = None
 
-    def evaluate(self, source: Source) -> EvaluatedSeries | FailedScore:
+    def evaluate(self, source: Source) -> EvaluatedSeries | Failure:
         """Evaluate the scores of a series; one that cannot be read is SKIPPED."""
+        return self.evaluate_loaded(_load(source))
+
+    def evaluate_loaded(self, loaded: _Loaded | Failure) -> EvaluatedSeries | Failure:
+        """Evaluate the scores of a series that was read."""
+        if isinstance(loaded, Failure):
+            return loaded
+        series, source = loaded.series, loaded.source
+        first = evaluated_from(series, self.train_length)
+        evaluator: Evaluator | Exception
+        buffer: tuple[int | None, str | None] = None, None
+        part = series
         try:
-            series, scores = _read(source)
-        except (VuskitError, OSError) as error:
-            return FailedScore(Status.SKIPPED, str(error), f"evaluate {source.name}")
-        origin = source.source if isinstance(source, _Loaded) else source
-        path = origin.scores[0].labels.path if isinstance(origin, SavedSeries) else None
-        buffer, reason, found = self._evaluated(series, scores)
+            check_classes(series)
+            part = series.after(first) if first else series
+            check_classes(part, " after the training part")
+            evaluator = make_evaluator(part, self.measures, self.settings)
+            buffer = evaluator.buffer_record
+        except Exception as error:
+            evaluator = error
         return EvaluatedSeries(
             dataset=series.dataset,
             name=series.name,
             hash=_digest(series),
             n_points=series.n_points,
-            n_channels=series.n_channels,
             n_anomalies=series.n_anomalies,
             anomalous_points=series.anomalous_points,
-            buffer=buffer,
-            buffer_reason=reason,
-            scores=found,
-            sources=(origin,),
-            path=path,
             train_length=series.train_length,
+            evaluated_from=first,
+            buffer=buffer[0],
+            buffer_reason=buffer[1],
+            scores=tuple(self._evaluated(one, evaluator, part, first) for one in loaded.scores),
+            sources=(source,),
+            path=source.scores[0].labels.path if isinstance(source, SavedSeries) else None,
         )
 
-    def collect(self, found: Sequence[EvaluatedSeries | FailedScore]) -> Values:
+    def _evaluated(
+        self, one: _Score, evaluator: Evaluator | Exception, series: Series, first: int
+    ) -> EvaluatedScore:
+        values: Mapping[str, float] = {}
+        what = "evaluate"
+        if isinstance(one.numbers, Exception):
+            what, failed = "import", [(self.measures, one.numbers)]
+        elif isinstance(evaluator, Exception):
+            failed = [(self.measures, evaluator)]
+        else:
+            values, failed = self._computed(evaluator, series, one.numbers[first:])
+        statuses = {measure.name: _status(error) for part, error in failed for measure in part}
+        names = [measure.name for measure in self.measures]
+        return EvaluatedScore(
+            detector=one.detector,
+            values=tuple(values.get(name, math.nan) for name in names),
+            statuses=tuple(statuses.get(name, Status.OK) for name in names),
+            failures=tuple(
+                Failure(
+                    status=_status(error),
+                    message=_message(error),
+                    title=f"{_title(what, part, one.detector)} on {series.dataset}/{series.name}",
+                )
+                for part, error in failed
+            ),
+            filled=one.filled,
+            path=one.path,
+        )
+
+    def _computed(
+        self, evaluator: Evaluator, series: Series, numbers: Floats
+    ) -> tuple[dict[str, float], list[_FailedMeasures]]:
+        """Return the values of a score, and measures that failed; the user's fail one by one."""
+        try:
+            return measure_scores(evaluator, numbers), []
+        except MeasureError:
+            values: dict[str, float] = {}
+        except Exception as error:
+            return {}, [(self.measures, error)]
+        failed: list[_FailedMeasures] = []
+        own = [one for one in self.measures if not one.function.__module__.startswith("vuskit.")]
+        package = tuple(one for one in self.measures if one not in own)
+        for part in (package, *((one,) for one in own)):
+            try:
+                alone = make_evaluator(series, part, self.settings) if part else None
+                values |= measure_scores(alone, numbers) if alone else {}
+            except Exception as error:
+                failed.append((part, error))
+        return values, failed
+
+    def collect(self, found: Sequence[EvaluatedSeries | Failure]) -> Values:
         """Merge series with equal content, give them unique names, and note what is unusual."""
-        missing = [one for one in found if isinstance(one, FailedScore)]
+        missing = [one for one in found if isinstance(one, Failure)]
         unread = [one for one in missing if one.status is Status.SKIPPED]
         notes = [f"skipped a series that cannot be read: {one.message}" for one in unread]
         merged = _merged([one for one in found if isinstance(one, EvaluatedSeries)], notes)
-        notes += _training_notes(merged, self.train_length)
+        parts = [TrainingPart(o.title, o.name, o.n_points, o.train_length) for o in merged]
+        notes += training_notes(parts, [self.train_length])
         return Values(
             measures=self.measures,
             settings=self.settings,
@@ -545,88 +545,12 @@ class InputEvaluator:
             unread=tuple(unread),
         )
 
-    def _evaluated(
-        self, series: Series, scores: Sequence[_Read]
-    ) -> tuple[int | None, str | None, tuple[EvaluatedScore, ...]]:
-        """Return the buffer, its reason, and the values of each score."""
-        title, first = f"{series.dataset}/{series.name}", _first_point(series, self.train_length)
-        buffer: tuple[int | None, str | None] = None, None
-        try:
-            _check_classes(series, "")
-            if first:
-                series = series.after(first)
-                _check_classes(series, " after the training part")
-            evaluator = self._evaluator(series, self.measures)
-            buffer = evaluator.buffer_record
-        except Exception as error:
-            failed = [(self.measures, error)]
-            return *buffer, tuple(self._result(one, title, {}, failed) for one in scores)
-        found = [
-            self._result(one, title, {}, [])
-            if one.numbers is None
-            else self._result(one, title, *self._computed(evaluator, series, one.numbers[first:]))
-            for one in scores
-        ]
-        return *buffer, tuple(found)
 
-    def _evaluator(self, series: Series, measures: tuple[Measure, ...]) -> Evaluator:
-        try:
-            with warnings.catch_warnings():
-                # The user chose any coarse grid, and undefined values are simply missing.
-                warnings.simplefilter("ignore")
-                return Evaluator(
-                    series.labels, measures=measures, settings=self.settings, values=series.values
-                )
-        except BufferNotFoundError as error:
-            raise NotApplicableError(f"{NO_BUFFER}{error}") from error
-
-    def _computed(
-        self, evaluator: Evaluator, series: Series, numbers: Floats
-    ) -> tuple[dict[str, float], list[_FailedMeasures]]:
-        """Return the values of a score, and measures that failed; the user's fail one by one."""
-        try:
-            return _values(evaluator, numbers), []
-        except MeasureError:
-            values: dict[str, float] = {}
-        except Exception as error:
-            return {}, [(self.measures, error)]
-        failed: list[_FailedMeasures] = []
-        own = [one for one in self.measures if not one.function.__module__.startswith("vuskit.")]
-        package = tuple(one for one in self.measures if one not in own)
-        for part in (package, *((one,) for one in own)):
-            try:
-                values |= _values(self._evaluator(series, part), numbers) if part else {}
-            except Exception as error:
-                failed.append((part, error))
-        return values, failed
-
-    def _result(
-        self,
-        one: _Read,
-        title: str,
-        values: Mapping[str, float],
-        failed: Sequence[_FailedMeasures],
-    ) -> EvaluatedScore:
-        if one.error is not None:
-            failed = [(self.measures, one.error)]
-        statuses = {measure.name: _status(error) for part, error in failed for measure in part}
-        names = [measure.name for measure in self.measures]
-        return EvaluatedScore(
-            detector=one.detector,
-            values=tuple(values.get(name, math.nan) for name in names),
-            statuses=tuple(statuses.get(name, Status.OK) for name in names),
-            failures=tuple(
-                FailedScore(_status(error), _message(error), f"{one.said(part)} on {title}")
-                for part, error in failed
-            ),
-            filled=one.filled,
-            path=one.path,
-        )
-
-
-def _check_classes(series: Series, where: str) -> None:
-    if series.anomalous_points in (0, series.n_points):
-        raise NotApplicableError(f"{_ONE_CLASS}{where}")
+def _title(what: str, measures: Sequence[Measure], detector: str) -> str:
+    if what == "import":
+        return f"import {detector} (external)"
+    named = measures[0].name if len(measures) == 1 else f"{len(measures)} measures"
+    return f"evaluate {named} of {detector}"
 
 
 def _digest(series: Series) -> str:
@@ -635,23 +559,6 @@ def _digest(series: Series) -> str:
         return series.content_hash
     names = f"{series.content_hash} {series.dataset}/{series.name}"
     return hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _first_point(series: Series, train_length: int | str | None) -> int:
-    """Return the first point that is evaluated."""
-    return int(series.train_length or 0) if train_length == AUTO else int(train_length or 0)
-
-
-def _values(evaluator: Evaluator, numbers: Floats) -> dict[str, float]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            found = evaluator(numbers)
-        except MeasureError as error:
-            if isinstance(error.__cause__, MemoryError):
-                raise error.__cause__ from None
-            raise
-    return {name: value if math.isfinite(value) else math.nan for name, value in found.items()}
 
 
 def _status(error: Exception) -> Status:
@@ -663,44 +570,6 @@ def _status(error: Exception) -> Status:
 def _message(error: Exception) -> str:
     applies = not isinstance(error, NotApplicableError)
     return f"{type(error).__name__}: {error}" if applies else str(error)
-
-
-def _loaded(source: Source) -> Source:
-    try:
-        return _Loaded(source, *_read(source))
-    except (VuskitError, OSError):
-        return source  # the worker reports the error
-
-
-def _read(source: Source) -> tuple[Series, tuple[_Read, ...]]:
-    """Read a series and its scores; scores of saved files may be unusable one by one."""
-    if isinstance(source, _Loaded):
-        return source.series, source.scores
-    if isinstance(source, SavedSeries):
-        series = source.read_series()
-        return series, tuple(_read_scores(source, series))
-    scored = source.read()
-    return scored.series, tuple(_Read(name, numbers) for name, numbers in scored.scores.items())
-
-
-def _read_scores(source: SavedSeries, series: Series) -> Iterator[_Read]:
-    for one, columns in source.read_columns():
-        try:
-            numbers = columns.scores(one.column)
-            aligned = source.aligned(numbers, series.n_points)
-            if aligned is None:
-                # The message names no file, so that failures with the same cause are grouped.
-                problem = length_problem(numbers.size, series.n_points)
-                raise InvalidInputError(f"there must be one score per label, got {problem}")
-            filled = 0
-            if not np.isfinite(aligned[[0, -1]]).all():
-                ends = fill_missing_ends(aligned)
-                aligned, filled = ends.scores, ends.leading + ends.trailing
-            checked = ScoredSeries(series, {one.detector: aligned}).scores[one.detector]
-        except (VuskitError, OSError) as error:
-            yield _Read(one.detector, None, error, path=one.path)
-            continue
-        yield _Read(one.detector, checked, None, filled, one.path)
 
 
 # -- many series -------------------------------------------------------------------------------
@@ -738,38 +607,3 @@ def _merged(found: Sequence[EvaluatedSeries], notes: list[str]) -> list[Evaluate
 
 def _agree(first: EvaluatedScore, second: EvaluatedScore) -> bool:
     return first is second or np.array_equal(first.values, second.values, equal_nan=True)
-
-
-def _training_notes(
-    series: Sequence[EvaluatedSeries], train_length: int | str | None
-) -> Iterator[str]:
-    """Describe training parts that are evaluated, and series without a known training part."""
-    declared = [one for one in series if 0 < (one.train_length or 0) < one.n_points]
-    if isinstance(train_length, int) and series:
-        longest = max(one.n_points for one in series)
-        if longest <= train_length:
-            raise InvalidInputError(
-                f"`train_length` must be less than the {longest:,} points of the longest series, "
-                f"got {train_length:,}; choose a smaller number"
-            )
-    if declared and train_length is None:
-        yield (
-            f"{plural(len(declared), 'series starts', 'series start')} with training data, "
-            f"according to the file name, and this part is evaluated too ({declared[0].title}: "
-            f"{declared[0].train_length:,} points); "
-            'train_length = "auto" leaves it out, train_length = 0 hides this note'
-        )
-    if train_length == AUTO:
-        unknown = [one for one in series if one.train_length is None]
-        if unknown and len(unknown) == len(series):
-            raise InvalidInputError(
-                '`train_length = "auto"` needs files with names such as '
-                "001_NAB_id_1_Web_tr_500_1st_800.csv, got none "
-                f"({unknown[0].name}, ...); give the number of training points"
-            )
-        if unknown:
-            yield (
-                f"{plural(len(unknown), 'series has', 'series have')} no known training part and "
-                f"{'is' if len(unknown) == 1 else 'are'} evaluated in full: "
-                f"{listed([one.title for one in unknown], most=_SHOWN)}"
-            )

@@ -6,11 +6,13 @@ import enum
 import functools
 import inspect
 import json
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from vuskit._util.text import listed, plural
 from vuskit.bench.series import SeriesRef
 from vuskit.datasets import Series
 from vuskit.detectors import (
@@ -22,6 +24,7 @@ from vuskit.detectors import (
     get_detector,
     is_model_name,
 )
+from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
@@ -46,10 +49,12 @@ __all__ = [
     "MeasureSpec",
     "ScoreJob",
     "TrainLength",
+    "TrainingPart",
     "detector_text",
     "evaluated_from",
     "forget_code",
     "settings_text",
+    "training_notes",
 ]
 
 TrainLength: TypeAlias = int | str | None
@@ -405,3 +410,50 @@ def evaluated_from(series: Series | SeriesRef, train_length: TrainLength) -> int
     if train_length == AUTO:
         return series.train_length or 0
     return int(train_length or 0)
+
+
+class TrainingPart(NamedTuple):
+    """A series and the length of the training part that its file name declares."""
+
+    title: str
+    name: str
+    n_points: int
+    length: int | None  # 0: the file declares it
+
+
+def training_notes(series: Sequence[TrainingPart], asked: Collection[TrainLength]) -> Iterator[str]:
+    """Describe training parts that are evaluated, and series without a known training part.
+
+    Raises
+    ------
+    InvalidInputError
+        If the requested training part is that of no series.
+    """
+    excluded = max((length for length in asked if isinstance(length, int)), default=0)
+    longest = max((one.n_points for one in series), default=excluded + 1)
+    if longest <= excluded:
+        raise InvalidInputError(
+            f"`train_length` must be less than the {longest:,} points of the longest series, "
+            f"got {excluded:,}; choose a smaller number"
+        )
+    declared = [one for one in series if 0 < (one.length or 0) < one.n_points]
+    if declared and None in asked:
+        yield (
+            f"{plural(len(declared), 'series starts', 'series start')} with training data, "
+            f"according to the file name, and this part is evaluated too ({declared[0].title}: "
+            f"{declared[0].length:,} points); "
+            'train_length = "auto" leaves it out, train_length = 0 hides this note'
+        )
+    unknown = [one for one in series if one.length is None] if AUTO in asked else []
+    if unknown and len(unknown) == len(series):
+        raise InvalidInputError(
+            '`train_length = "auto"` needs files with names such as '
+            "001_NAB_id_1_Web_tr_500_1st_800.csv, got none "
+            f"({unknown[0].name}, ...); give the number of training points"
+        )
+    if unknown:
+        yield (
+            f"{plural(len(unknown), 'series has', 'series have')} no known training part and "
+            f"{'is' if len(unknown) == 1 else 'are'} evaluated in full: "
+            f"{listed([one.title for one in unknown], most=6)}"
+        )

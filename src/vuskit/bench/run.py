@@ -101,21 +101,21 @@ _DTYPES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """A failed job."""
 
-    key: str
+    key: str = ""
     status: Status
-    kind: Kind
-    detector: str
-    dataset: str
-    series: str
-    seed: int | None
+    kind: Kind = Kind.EVALUATE
+    detector: str = ""
+    dataset: str = ""
+    series: str = ""
+    seed: int | None = None
     title: str
     message: str
-    command: str
-    traceback: str | None
+    command: str = ""
+    traceback: str | None = None
 
 
 @dataclass(frozen=True)
@@ -495,7 +495,7 @@ class Run:
                 for _, result in store.planned(hash=series_hash)
                 if result is not None and result.status is not Status.OK
             }
-        return dict(Counter(found.values()))
+        return dict(sorted(Counter(found.values()).items()))
 
     # -- names -----------------------------------------------------------------------------------
 
@@ -903,7 +903,7 @@ class Run:
         path : str or Path
             The file; its name should end in ``.vuskit.zip``.
         scores : bool, optional
-            Whether to add labels and scores, so that others can recompute the values. Default:
+            Whether to add scores, so that others can recompute the values. Default:
             only if the scores take at most 256 MB.
         partial : bool, default=False
             Accept an unfinished run.

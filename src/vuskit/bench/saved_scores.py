@@ -94,13 +94,7 @@ class LabeledFile:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def load(self) -> Series:
-        """Read the series.
-
-        Raises
-        ------
-        InvalidInputError
-            If it cannot be read.
-        """
+        """Read the series."""
         if self.format == "labels":
             return read_labels(self.path, **self.options)
         series = read_series(self.path, format=self.format, **self.options)
@@ -110,21 +104,7 @@ class LabeledFile:
 
 @dataclass(frozen=True)
 class SavedScore:
-    """Scores of one detector on one series.
-
-    Attributes
-    ----------
-    dataset : str or None
-        Name of the data set; None: taken from the file of the series.
-    series, detector : str
-        Names.
-    path : Path
-        The file.
-    column : str
-        Column of the scores.
-    labels : LabeledFile
-        File of the labels, and of the values if there are any.
-    """
+    """Scores of one detector on one series."""
 
     dataset: str | None
     series: str
@@ -144,17 +124,7 @@ class SavedScore:
 
 @dataclass(frozen=True)
 class SavedSeries:
-    """A series with its saved scores, read and aligned on demand; small and picklable.
-
-    Attributes
-    ----------
-    scores : tuple of SavedScore
-        Scores of all detectors on the series.
-    align : str or None
-        Point of the window that a score belongs to.
-    window : int or None
-        Window length in points.
-    """
+    """A series with its saved scores, read and aligned on demand; small and picklable."""
 
     scores: tuple[SavedScore, ...]
     align: str | None = None
@@ -174,13 +144,7 @@ class SavedSeries:
         return tuple(replace(self, scores=tuple(same)) for same in groups.values())
 
     def read_series(self) -> Series:
-        """Read the series, with the names of the scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If its file is invalid.
-        """
+        """Read the series, with the names of the scores."""
         first = self.scores[0]
         series = first.labels.load()
         return replace(series, dataset=first.dataset or series.dataset, name=first.series)
@@ -202,23 +166,11 @@ class SavedSeries:
         return None
 
     def read(self) -> ScoredSeries:
-        """Read the series and its scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If a file is invalid, or lengths differ; the error proposes an alignment.
-        """
+        """Read the series and its scores."""
         return self.read_with_notes()[0]
 
     def read_with_notes(self) -> tuple[ScoredSeries, tuple[str, ...]]:
-        """Read the series and its scores, and describe scores that lack values at the ends.
-
-        Raises
-        ------
-        InvalidInputError
-            As for `read`.
-        """
+        """Read the series and its scores, and describe scores that lack values at the ends."""
         series = self.read_series()
         scores, notes = {}, []
         for one, columns in self.read_columns():
@@ -287,23 +239,7 @@ class _Names:
 
 
 def find_saved_scores(request: ScoreRequest | ScoresFolder) -> SavedScores:
-    """Find the scores in a folder, or in some of its files, with their labels.
-
-    Parameters
-    ----------
-    request : ScoreRequest or ScoresFolder
-        The files.
-
-    Returns
-    -------
-    SavedScores
-        One entry per series and detector.
-
-    Raises
-    ------
-    InvalidInputError
-        If no file can be used, labels are missing, or file names are ambiguous.
-    """
+    """Find the scores in a folder, or in some of its files, with their labels."""
     if request.pattern is not None and "{series}" not in request.pattern:
         raise InvalidInputError(
             "`pattern` must contain {series}, such as '{detector}/{series}.npy', "
@@ -341,20 +277,7 @@ def find_saved_scores(request: ScoreRequest | ScoresFolder) -> SavedScores:
 
 
 def list_score_files(folder: Path, *, without: Path | None = None) -> list[Path]:
-    """Return the files in a folder that can hold scores.
-
-    Parameters
-    ----------
-    folder : Path
-        Searched recursively; hidden files and folders are ignored.
-    without : Path, optional
-        File or folder with labels, which is ignored too.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is none.
-    """
+    """Return the files in a folder that can hold scores."""
     hidden = re.compile(r"(?:^|/)\.")
     found = [
         path

@@ -37,7 +37,7 @@ from vuskit.cli._output import (
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vuskit.bench import InputProgress, Plan, Run, Values
+    from vuskit.bench import Plan, Run, Values
     from vuskit.bench.saved_scores import SavedScores, SavedSeries, ScoreRequest
     from vuskit.cli._progress import DelayedProgressBar
     from vuskit.datasets import ScoredSeries
@@ -406,17 +406,16 @@ class _InputDisplay(contextlib.ExitStack):
         self._bar: DelayedProgressBar | None = None
         self._advised = False
 
-    def __call__(self, progress: InputProgress) -> None:
+    def __call__(self, done: int, total: int, seconds_left: float) -> None:
         if self._bar is None and time.monotonic() - self._begun > _BAR_SECONDS:
             from vuskit.cli._progress import DelayedProgressBar
 
             self._bar = self.enter_context(DelayedProgressBar("evaluating", delay=0))
         if self._bar is not None:
-            self._bar(progress.done, progress.total)
-        left = progress.seconds_left
-        if not self._advised and left is not None and left > _LONG_SECONDS:
+            self._bar(done, total)
+        if not self._advised and seconds_left > _LONG_SECONDS:
             self._advised = True
-            say(f"about {format_duration(left)} left; to stop and resume, use --output RUN")
+            say(f"about {format_duration(seconds_left)} left; to stop and resume, use --output RUN")
 
 
 def _executor(options: EvaluateOptions) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -187,9 +187,13 @@ class DelayedProgressBar:
     def __call__(self, done: int, total: int) -> None:
         """Update the bar."""
         if self._bar is None:
-            if time.monotonic() - self._begun < self._delay or not sys.stderr.isatty():
+            if time.monotonic() - self._begun < self._delay:
                 return
-            self._bar = _bar(stderr_console())
+            console = stderr_console()
+            if not console.is_terminal:
+                self._delay = math.inf
+                return
+            self._bar = _bar(console)
             self._bar.add_task(self._title)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=done, total=total)

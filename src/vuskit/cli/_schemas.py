@@ -325,9 +325,10 @@ class BenchVerify(_Table):
     vuskit: str
     files: Count
     values: Count
-    checksums: Count
+    results: Count
     skipped: Count
     earlier: Count
+    stored_buffers: Count
     members: Count
     without_scores: bool
     code: list[str]

@@ -36,15 +36,6 @@ class AccessControl:
     A request must use GET or HEAD, name this server in ``Host``, have no foreign ``Origin``, and
     carry the token: in the header ``x-vuskit-token``, in the cookie, or in the first address
     ``/?token=...``, which sets the cookie and redirects to ``/``.
-
-    Parameters
-    ----------
-    app : callable
-        An ASGI application.
-    token : str
-        Secret of this server.
-    port : int
-        Port of this server.
     """
 
     def __init__(self, app: Application, *, token: str, port: int) -> None:

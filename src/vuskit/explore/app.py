@@ -36,16 +36,7 @@ _IDENTITY = "{identity:str}"
 
 
 def create_app(content: Content, studies: Callable[[], list[Any]] = list) -> Starlette:
-    """Create the application, without access control; see `vuskit.explore.access.AccessControl`.
-
-    Parameters
-    ----------
-    content : Content
-        A run or saved scores.
-    studies : callable, optional
-        Returns results of studies to show as further sections. It must return the same list until
-        something changes.
-    """
+    """Create the application, without access control; see `vuskit.explore.access.AccessControl`."""
     routing = require("starlette.routing", purpose="vuskit explore", extra="explore")
     applications = require("starlette.applications", purpose="vuskit explore", extra="explore")
     views = _Views(content, studies)

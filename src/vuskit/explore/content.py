@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vuskit.bench import EvaluatedSeries, FailedScore, Run, RunStatus, Values
-from vuskit.bench.in_memory import InputEvaluator, split_by_labels
+from vuskit.bench import Failure, Run, RunStatus, Values
+from vuskit.bench.in_memory import EvaluatedSeries, InputEvaluator, split_by_labels
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import resolve_measures
@@ -182,19 +182,7 @@ def content_digest(facts: Any) -> str:
 
 
 class ScoresContent(Content):
-    """Series with saved scores; a thread evaluates them one by one.
-
-    Parameters
-    ----------
-    place : Path
-        File or folder of the scores; its name is the title.
-    sources : sequence of Source
-        The series with their scores.
-    measures : "paper", names, or iterable of these
-        Measures to compute.
-    settings : EvaluationSettings, optional
-        By default those of ``vuskit evaluate``.
-    """
+    """Series with saved scores; a thread evaluates them one by one."""
 
     def __init__(
         self,
@@ -208,7 +196,7 @@ class ScoresContent(Content):
         self._sources = [part for one in sources for part in split_by_labels(one)]
         used = settings or EvaluationSettings(buffer="auto")
         self._evaluator = InputEvaluator(resolve_measures(measures), used)
-        self._found: list[EvaluatedSeries | FailedScore] = []
+        self._found: list[EvaluatedSeries | Failure] = []
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._evaluate_all, daemon=True)
         self._started = datetime.now(UTC).strftime(_STARTED)

@@ -24,15 +24,7 @@ def explore_data(report: RunReport) -> dict[str, Any]:
 
 
 def explore_page(content: Content, studies: Sequence[Section] = ()) -> str:
-    """Write the page of the server.
-
-    Parameters
-    ----------
-    content : Content
-        A run or saved scores.
-    studies : sequence of Section, optional
-        Sections of studies.
-    """
+    """Write the page of the server."""
     report = content.report()
     overview = Section(
         "overview",

@@ -26,7 +26,7 @@ from vuskit.bench import (
     measure_called,
 )
 from vuskit.bench._leaderboard import measures_in_order
-from vuskit.datasets import Series
+from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
@@ -445,7 +445,7 @@ def publication_table(
         columns=columns,
         datasets=datasets,
         failures=failures,
-        notes=tuple(_notes(rows, failures, titles, _alignments(evaluated))),
+        notes=tuple(_notes(rows, failures, titles, evaluated.alignments() if evaluated else ())),
         by=by,
         spread=kind,
         rank=rank,
@@ -608,13 +608,7 @@ class _Rows:
 
     @classmethod
     def of(cls, values: Any) -> _Rows:
-        """Read the columns of a data frame, a run or values in memory.
-
-        Raises
-        ------
-        InvalidInputError
-            If a column is missing, or there is no value.
-        """
+        """Read the columns of a data frame, a run or values in memory."""
         columns = _columns(values.outcomes() if isinstance(values, Run) else values)
         lacking = [name for name in ("series", "detector", "value") if name not in columns]
         if lacking:
@@ -833,22 +827,13 @@ def _evaluated_series(
     values: Run | Values, settings: str
 ) -> Iterator[tuple[Any, Series, EvaluationSettings]]:
     """Yield the evaluated part of each series, and its settings with the chosen buffer."""
-    if isinstance(values, Values):
-        for one in values.series:
-            if one.buffer_reason is not None:
-                yield one, values.evaluated_part(one.read().series), values.series_settings(one)
-        return
-    for stored in values.series():
-        chosen = values.evaluation_settings(stored, settings)
-        if chosen is not None:
-            series = stored.read()
-            yield stored, series.after(values.evaluated_from(stored, settings)), chosen
-
-
-def _alignments(values: Run | Values | None) -> tuple[str, ...]:
-    if values is None:
-        return ()
-    return values.alignments if isinstance(values, Values) else values.alignments()
+    source: Any = values
+    for one in values.series if isinstance(values, Values) else values.series():
+        used = source.evaluation_settings(one, settings)
+        if used is not None:
+            found = one.read()
+            series = found.series if isinstance(found, ScoredSeries) else found
+            yield one, series.after(source.evaluated_from(one, settings)), used
 
 
 def _chance_levels(

@@ -268,11 +268,14 @@ class Archive:
 
     def _read_manifest(self) -> dict[str, Any]:
         found = self._decoded(MANIFEST, json.loads)
-        schema = found.get("schema") if isinstance(found, dict) else None
-        if schema != _SCHEMA or found.get("tables") != SCHEMA_VERSION:
+        schema, tables = (
+            found.get(name) if isinstance(found, dict) else None for name in ("schema", "tables")
+        )
+        if schema != _SCHEMA or tables != SCHEMA_VERSION:
             raise InvalidInputError(
-                f"{self.path} must have the schema {_SCHEMA!r}, got {schema!r} of another version "
-                "of vuskit; run the plan again with this version and pack the result"
+                f"{self.path} must have the schema {_SCHEMA!r} with tables of version "
+                f"{SCHEMA_VERSION}, got {schema!r} with {tables} of another version of vuskit; use "
+                "that version, or run the plan again with this one and pack the result"
             )
         members = found.get("members")
         if not isinstance(members, dict) or not all(isinstance(m, dict) for m in members.values()):
@@ -354,7 +357,7 @@ class Archive:
         """Check that the pack holds scores."""
         if not self.manifest.get("scores"):
             raise InvalidInputError(
-                f"{self.path} must hold labels and scores, got a pack without them; ask for a pack "
+                f"{self.path} must hold scores, got a pack without them; ask for a pack "
                 "written with: vuskit bench pack RUN --scores"
             )
 

@@ -169,7 +169,8 @@ class Start:
     progress: dict[str, Any]
 
 
-_RESULT = ", ".join(f"results.{one.name}" for one in dataclasses.fields(Result))
+_RESULT_NAMES = tuple(one.name for one in dataclasses.fields(Result))
+_RESULT = ", ".join(f"results.{name}" for name in _RESULT_NAMES)
 _NAMED = ", ".join(f"planned.{one.name}" for one in dataclasses.fields(Named))
 _START_JSON = ("environment", "imports", "notes", "progress")
 
@@ -388,11 +389,10 @@ class Store:
         """
         with self._storage_errors():
             rows = [self._row(task, outcome) for task, outcome in batch]
-        columns = [one.name for one in dataclasses.fields(Result)]
         with self._transaction():
             # Deleting first removes results that were computed from an earlier attempt.
             self._many("DELETE FROM results WHERE key = ?", [(row[0],) for row in rows])
-            self._many(_insertion("results", columns), rows)
+            self._many(_insertion("results", _RESULT_NAMES), rows)
 
     def _row(self, task: Task, outcome: Outcome) -> tuple[Any, ...]:
         value, digest = outcome.value, None
@@ -730,7 +730,7 @@ def is_gone(host: str, pid: int) -> bool:
 
 
 def _result(row: Sequence[Any]) -> Result:
-    facts = dict(zip((one.name for one in dataclasses.fields(Result)), row, strict=True))
+    facts = dict(zip(_RESULT_NAMES, row, strict=True))
     value = facts["value"]
     facts |= {
         "status": Status(facts["status"]),

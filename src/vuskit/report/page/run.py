@@ -25,7 +25,6 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import (
-    EvaluatedSeries,
     Failure,
     FailureCause,
     Kind,
@@ -39,7 +38,7 @@ from vuskit.bench import (
     measure_called,
 )
 from vuskit.bench._leaderboard import measures_in_order
-from vuskit.bench.in_memory import FailedScore
+from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.detectors.families import detector_family
 from vuskit.errors import InvalidInputError
@@ -160,17 +159,7 @@ class RunReport:
     def of_values(
         cls, values: Values, place: str | Path, *, status: RunStatus | None = None
     ) -> RunReport:
-        """Arrange values in memory for a page.
-
-        Parameters
-        ----------
-        values : Values
-            From `vuskit.bench.evaluate_inputs`.
-        place : str or Path
-            File or folder of the scores; its name is the title.
-        status : RunStatus, optional
-            Progress, if the evaluation is not finished.
-        """
+        """Arrange values in memory for a page; the name of the place is its title."""
         detectors, series = values.detectors, values.series
         numbers = np.full((1, len(values.measures), len(detectors), len(series)), np.nan)
         outcomes = np.full(numbers.shape[2:], "", dtype="<U7")
@@ -181,21 +170,21 @@ class RunReport:
                 numbers[0, :, d, s] = score.values
                 ended = (ok for ok in score.statuses if ok is Status.OK)
                 outcomes[d, s] = next(ended, score.statuses[0])
-        known = {name: _by_name(values)[name] for name in measures_in_order(_by_name(values))}
-        order = [list(_by_name(values)).index(name) for name in known]
+        names = [measure.name for measure in values.measures]
+        order = [names.index(name) for name in measures_in_order(names)]
         present = [m for m in order if np.isfinite(numbers[0, m]).any()]
         return cls(
             folder=Path(place),
             status=status or values_status(values),
             settings=(values.settings_text,),
-            measures=tuple(values.measures[m].name for m in present),
+            measures=tuple(names[m] for m in present),
             detectors=detectors,
             series=series,
             values=numbers[:, present],
             seconds=np.full(numbers.shape[2:], np.nan),
             outcomes=outcomes,
             seeds=1,
-            known=known,
+            known={names[m]: values.measures[m] for m in order},
             memory=values,
         )
 
@@ -376,21 +365,10 @@ def values_status(
     started: str = "",
     running: str = "",
 ) -> RunStatus:
-    """Describe the progress of an evaluation in memory.
-
-    Parameters
-    ----------
-    values : Values
-        The values known so far.
-    done, total : int, optional
-        Number of evaluated files and of all; by default that of the series.
-    started : str, optional
-        When the evaluation started; now by default.
-    running : str, optional
-        What is being evaluated; empty if nothing is.
-    """
+    """Describe the progress of an evaluation in memory; by default, it is finished."""
     scores = [score for one in values.series for score in one.scores]
-    failed = [_failure(one) for one in (*values.failures, *values.unread)]
+    unread = (dataclasses.replace(one, status=Status.ERROR) for one in values.unread)
+    failed = [*values.failures, *unread]
     causes: dict[str, list[Failure]] = {}
     for one in failed:
         causes.setdefault(one.message.partition("\n")[0], []).append(one)
@@ -419,26 +397,6 @@ def values_status(
         causes=tuple(FailureCause(len(same), same[-1]) for same in causes.values()),
         notes=values.notes,
     )
-
-
-def _failure(one: FailedScore) -> Failure:
-    return Failure(
-        key="",
-        status=one.status if one.status.failed else Status.ERROR,  # a series that is unreadable
-        kind=Kind.EVALUATE,
-        detector="",
-        dataset="",
-        series="",
-        seed=None,
-        title=one.title,
-        message=one.message,
-        command="",
-        traceback=None,
-    )
-
-
-def _by_name(values: Values) -> dict[str, Measure]:
-    return {measure.name: measure for measure in values.measures}
 
 
 def _index(names: tuple[Any, ...]) -> dict[Any, int]:
@@ -509,42 +467,20 @@ def _most_seeds(jobs: tuple[ScoreRecord, ...]) -> int:
 def series_report(
     run: RunReport, place: int, settings: str, *, scored: ScoredSeries | None = None
 ) -> EvaluationReport:
-    """Return the evaluation of one series from stored scores and values; computes nothing.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    place : int
-        Place of the series in ``run.series``.
-    settings : str
-        One of ``run.settings``.
-    scored : ScoredSeries, optional
-        The series and its scores, if already read.
-
-    Raises
-    ------
-    InvalidInputError
-        If the series was not evaluated, or it or its scores can no longer be read.
-    """
-    about = run.series[place]
-    if isinstance(about, EvaluatedSeries):
-        assert run.memory is not None
-        scored, used = scored or about.read(), run.memory.series_settings(about)
-        series, scores = run.memory.evaluated_part(scored.series), dict(scored.scores)
+    """Return the evaluation of one series from stored scores and values; computes nothing."""
+    about: Any = run.series[place]
+    source: Any = run.memory or Run(run.folder)
+    used = source.evaluation_settings(about, settings)
+    if used is None:
+        raise InvalidInputError(f"{about.title} has no values{_why(run, about)}")
+    if scored is None and run.memory:
+        scored = about.read()
+    if scored is None:
+        series, scores = about.read(), source.scores(about)
     else:
-        stored = Run(run.folder)
-        found = stored.evaluation_settings(about, settings)
-        if found is None:
-            ended = stored.unsuccessful_jobs(about.hash)
-            raise InvalidInputError(f"{about.title} has no values{_why(run, ended)}")
-        used = found
-        if scored is None:
-            series, scores = stored.read_series(about), stored.scores(about)
-        else:
-            series = scored.series
-            scores = {name: scored.runs(name)[0] for name in scored.detectors}
-        series = series.after(stored.evaluated_from(about, settings))
+        series = scored.series
+        scores = {name: scored.runs(name)[0] for name in scored.detectors}
+    series = series.after(source.evaluated_from(about, settings))
     scores = {name: score[-series.n_points :] for name, score in scores.items()}
     measures = tuple(run.measure(name) for name in run.measures)
     evaluator = Evaluator(series.labels, measures=measures, settings=used)
@@ -585,10 +521,14 @@ def _channels(series: Series) -> dict[str, Floats]:
     return {name: channel for name, channel in named if not np.isnan(channel).all()}
 
 
-def _why(run: RunReport, ended: dict[str, int]) -> str:
+def _why(run: RunReport, series: RunSeries | EvaluatedSeries) -> str:
     """Explain why a series has no values."""
+    if isinstance(series, EvaluatedSeries):
+        reasons = {why.message for score in series.scores for why in score.failures}
+        return f": {'; '.join(sorted(reasons))}"
+    ended = Run(run.folder).unsuccessful_jobs(series.hash)
     if ended:
-        listed = ", ".join(f"{count:,} {status}" for status, count in ended.items())
+        listed = ", ".join(f"{count:,} {status}" for status, count in sorted(ended.items()))
         return f": its jobs ended with {listed}"
     return "" if run.status.run["state"] == "finished" else " yet"
 
@@ -607,19 +547,6 @@ def run_comparisons(
 
     The page holds values in single precision, where distinct differences may tie. Therefore the
     tests are computed here, and the page selects among them.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    progress : callable, optional
-        Called with the number of finished measures and their total.
-
-    Returns
-    -------
-    dict
-        Comparisons by ``"settings,measure"`` for all series and ``"settings,measure,dataset"`` for
-        one data set, all of them places. Small data sets are missing if they do not fit.
     """
     pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
     found: dict[str, Any] = {}
@@ -645,17 +572,7 @@ def run_comparisons(
 def compare_series(
     run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """Compare the detectors by a measure on some series; return ranks and tests, or an error.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    settings, measure : int
-        Places in ``run.settings`` and ``run.measures``.
-    series : ndarray of int
-        Places in ``run.series``.
-    """
+    """Compare the detectors by a measure on some series; return ranks and tests, or an error."""
     from vuskit.studies.statistics.comparison import compare_columns
 
     values = run.values[settings, measure][:, series]
@@ -701,27 +618,7 @@ _OUTCOMES = ("", *(status.value for status in Status))
 
 
 def run_that_fits(run: RunReport, room: int) -> tuple[RunReport, tuple[str, ...]]:
-    """Omit measures until the values of the others fit into a page.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    room : int
-        Bytes for the values; a value takes two bytes before encoding.
-
-    Returns
-    -------
-    RunReport
-        The run, possibly with fewer measures. The main measure has priority, then the first ones.
-    tuple of str
-        Omitted measures.
-
-    Raises
-    ------
-    InvalidInputError
-        If not a single measure fits.
-    """
+    """Omit measures until the values of the others fit into a page."""
     if not run.values.size:
         return run, ()
     each = run.values.size / len(run.measures) * 2 * _BASE64
@@ -750,17 +647,7 @@ def fits_exactly(run: RunReport, room: int) -> bool:
 def run_data(
     run: RunReport, comparisons: Mapping[str, Any], *, exact: bool = True
 ) -> dict[str, Any]:
-    """Return everything that the views of a run show, ready for JSON.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    comparisons : mapping
-        See `run_comparisons`.
-    exact : bool, default=True
-        Store values and seconds in single precision; otherwise in two bytes each.
-    """
+    """Return everything that the views of a run show, ready for JSON."""
     measures = [run.measure(name) for name in run.measures]
     families = dict.fromkeys(map(family_of, measures))
     datasets = run.datasets
@@ -800,21 +687,7 @@ def run_data(
 
 
 def packed_rows(rows: Floats, *, log: bool = False) -> dict[str, Any]:
-    """Encode numbers in two bytes each, evenly between the minimum and maximum of their row.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, size)
-        NaN is a gap; with `log`, so are numbers that are not positive.
-    log : bool, default=False
-        Encode logarithms, for numbers of very different sizes.
-
-    Examples
-    --------
-    >>> packed = packed_rows(np.array([[1.0, 2.0, 3.0], [5.0, 5.0, np.nan]]))
-    >>> packed["low"], packed["high"]
-    ([1.0, 5.0], [3.0, 5.0])
-    """
+    """Encode numbers in two bytes each, evenly between the minimum and maximum of their row."""
     taken = np.full(rows.shape, np.nan)
     np.log10(rows, out=taken, where=rows > 0) if log else np.copyto(taken, rows)
     there = np.isfinite(taken)
@@ -867,24 +740,7 @@ def run_sections(
     others: Sequence[Section] = (),
     progress: Progress | None = None,
 ) -> list[Section]:
-    """Create the sections of a run.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    series : sequence of str, optional
-        Series that the page must draw; others follow while they fit.
-    others : sequence of Section, optional
-        Further sections of the page.
-    progress : callable, optional
-        Called with the number of finished steps and their maximum.
-
-    Raises
-    ------
-    InvalidInputError
-        If a series is not in the run or can no longer be read, or not all of them fit.
-    """
+    """Create the sections of a run."""
     wanted = [run.find_series(name) for name in series]
     fixed = [*([_failures(run)] if run.failures else []), *others]
     room = _room_for_values(run, fixed)
@@ -928,23 +784,7 @@ def view_sections(
     drawn: int | None = None,
     live: bool = False,
 ) -> list[Section]:
-    """Create the sections that show the values of a run, for its page and for a server.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    data : dict
-        See `run_data`.
-    series_view : Section
-        Section that shows one series by its name; its key is ``series``.
-    left_out : sequence of str, optional
-        Measures that do not fit into the page.
-    drawn : int, optional
-        Number of series that the page draws; None: all.
-    live : bool, default=False
-        Whether the data is updated during the run; ``#overview`` then shows the progress.
-    """
+    """Create the sections that show the values of a run, for its page and for a server."""
     board = _run_html(run, data, left_out, live)
     return [
         Section("run", "run", "Leaderboard", board, data, RUN_ASSETS),

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.bench import EvaluatedSeries, RunSeries
+from vuskit.bench import RunSeries
+from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.errors import InvalidInputError
 
 __all__ = ["FILTERS", "filter_data", "select_series", "series_class"]
