@@ -295,6 +295,7 @@ class _Loop:
             if ended and self._is_known:  # so that no worker waits for the disk
                 self._start_some(executor, at_most)
             self._finish(ended, executor)
+            del ended  # it may hold series, which are freed before the next one is read
 
     def _start_some(self, executor: Executor, at_most: int | None) -> bool:
         """Start tasks while there is room; return whether some are left."""
