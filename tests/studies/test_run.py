@@ -141,6 +141,28 @@ def test_failures_are_repeated_and_skipped_series_are_not(tmp_path, monkeypatch)
     assert [failure.reason for failure in second.failures] == ["too flat"]
 
 
+@dataclass(frozen=True)
+class Part:
+    number: int
+
+
+def test_stored_values_of_undeclared_classes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("vuskit.studies.registry._STUDIES", {})
+
+    @study(title="Odd", question="What?", better="lower")
+    @dataclass(frozen=True)
+    class Odd(Study[SlowResult]):
+        def per_series(self, scored):
+            return Part(1)
+
+        def combine(self, parts):
+            return SlowResult(())
+
+    assert run_study(Odd, make_several(), folder=tmp_path).failures == ()
+    with pytest.raises(InvalidInputError, match=r"cannot be read \(KeyError: 'Part'\); declare"):
+        run_study(Odd, make_several(), folder=tmp_path)
+
+
 def test_executor_and_processes_exclude_each_other():
     with pytest.raises(InvalidInputError, match="`processes` must be left out with an executor"):
         run_study(Consistency, make_scored(1), processes=2, executor=ExecutorSettings())

@@ -41,7 +41,7 @@ from vuskit.studies.about import about_study, check_code
 from vuskit.studies.base import Result, Study
 from vuskit.studies.registry import get_study
 from vuskit.studies.result import KNOWN, Failure, SeriesValues
-from vuskit.studies.saved import pack, unpack
+from vuskit.studies.saved import UNREADABLE, pack, unpack
 from vuskit.studies.sources import SeriesNames, Source, StudyInput, content_of, without_names
 
 __all__ = ["run_study"]
@@ -274,7 +274,14 @@ class _SeriesResults:
             return Outcome(Status.ERROR, message="the code of the study changed; run it again")
         if found.status is not Status.OK:
             return Outcome(found.status, message=found.message)
-        return Outcome(Status.OK, unpack(found.value, self._known)[1])
+        try:
+            return Outcome(Status.OK, unpack(found.value, self._known)[1])
+        except UNREADABLE as error:
+            return Outcome(
+                Status.ERROR,
+                message=f"the stored value cannot be read ({type(error).__name__}: {error}); "
+                "declare its class in `known` of the study, and use another folder",
+            )
 
 
 @dataclass(frozen=True)
