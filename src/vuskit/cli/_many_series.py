@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -38,7 +38,7 @@ from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run, Values
-    from vuskit.bench.saved_scores import SavedScores, SavedSeries, ScoreRequest
+    from vuskit.bench.saved_scores import SavedScores, SavedSeries
     from vuskit.cli._progress import DelayedProgressBar
     from vuskit.datasets import ScoredSeries
     from vuskit.datasets.readers.column_roles import ScoreFile
@@ -193,9 +193,10 @@ def saved_stdin(folder: Path) -> Iterator[Path]:
 
 def find_scores(sources: Sources) -> SavedScores:
     """Assign the files of the sources to series and detectors."""
+    from vuskit.bench.plan import ScoresFolder
     from vuskit.bench.saved_scores import find_saved_scores
 
-    return find_saved_scores(_request(sources))
+    return find_saved_scores(ScoresFolder(**_request(sources)))
 
 
 def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
@@ -264,23 +265,16 @@ class EvaluateOptions:
     spread: str = "std"
 
 
-def _request(sources: Sources) -> ScoreRequest:
-    """Return the files of the sources, and how to read them."""
-    from vuskit.bench.saved_scores import ScoreRequest
-
+def _request(sources: Sources) -> dict[str, Any]:
+    """Return the files of the sources and how to read them, as ``[[scores]]`` of a plan."""
     root, files = sources.files()
-    return ScoreRequest(
-        folder=str(root.absolute()),
-        files=tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
-        labels=None if sources.labels is None else str(sources.labels.absolute()),
-        pattern=sources.pattern,
-        label=sources.label,
-        value=sources.value,
-        positive=sources.positive,
-        score=sources.score,
-        align=sources.align,
-        window=sources.window,
-    )
+    names = ("pattern", "label", "value", "positive", "score", "align", "window")
+    return {
+        "folder": str(root.absolute()),
+        "files": tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
+        "labels": None if sources.labels is None else str(sources.labels.absolute()),
+        **{name: getattr(sources, name) for name in names},
+    }
 
 
 def _split_long_table(sources: Sources, folder: Path) -> Sources:
@@ -502,7 +496,7 @@ def _plan(
 
     document = {
         "folder": str(folder.absolute()),
-        "scores": [_without_defaults(asdict(_request(sources)))],
+        "scores": [_without_defaults(_request(sources))],
         "evaluate": [
             _without_defaults(
                 {
