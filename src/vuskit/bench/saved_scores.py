@@ -36,15 +36,6 @@ if TYPE_CHECKING:
     from vuskit.bench.plan import ScoresFolder
     from vuskit.bench.series import SeriesSource
 
-__all__ = [
-    "LabeledFile",
-    "SavedScore",
-    "SavedScores",
-    "SavedSeries",
-    "find_saved_scores",
-    "list_score_files",
-]
-
 _SHOWN = 6
 _SEPARATORS = ("__", "_", "-", ".", " ")
 _GENERIC_NAMES = {"label", "labels", "y_true", "ground_truth", "test_label", "test_labels", "gt"}

@@ -46,16 +46,6 @@ if TYPE_CHECKING:
     from vuskit.measures.settings import EvaluationSettings
     from vuskit.report.publication import PublicationTable
 
-__all__ = [
-    "EvaluateOptions",
-    "Sources",
-    "evaluate_several",
-    "find_scores",
-    "read_one_series",
-    "saved_series",
-    "saved_stdin",
-]
-
 STDIN = "-"
 _WILD = "*?["
 _KINDS = {
@@ -582,8 +572,10 @@ def _show(
         from vuskit.bench import Values
         from vuskit.report.page import RunReport, run_page_html
 
-        in_memory = isinstance(values, Values)
-        report = RunReport.of_values(values, place) if in_memory else RunReport.read(place)
+        if isinstance(values, Values):
+            report = RunReport.of_values(values, place)
+        else:
+            report = RunReport.read(place)
         write_file(options.html, run_page_html(report))
         say(f"page: {options.html}")
 
