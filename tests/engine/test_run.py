@@ -19,12 +19,14 @@ from waiting import Gate, eventually
 
 from vuskit import InvalidInputError
 from vuskit.engine import (
+    Action,
     DaskExecutor,
     ExecutorSettings,
     InProcessExecutor,
     Limits,
     LocalExecutor,
     MemoryResults,
+    StaleWorkerError,
     Status,
     Task,
     run_tasks,
@@ -204,6 +206,27 @@ def test_tasks_whose_data_changed_stay_unfinished(later):
         "2 jobs were not computed: data changed; run the same command again",
     )
     assert (progress.total, progress.done, progress.failed) == (4, 1, 0)
+
+
+class Outdated(Action):
+    """A task whose code has changed; notes that it was tried."""
+
+    code = "version 1"
+    tried = 0
+
+    def run(self):
+        type(self).tried += 1
+        raise StaleWorkerError("own.py changed")
+
+
+def test_code_that_changed_is_not_tried_by_all_tasks():
+    Outdated.tried = 0
+    tasks = [Task(key, key, Outdated) for key in "abcf"]
+    results, _, progress = run([*tasks, child("b", "d"), call(actions.numbers, 1, key="e")])
+    assert list(results.outcomes) == ["e"]
+    assert Outdated.tried == 2  # the second one had started already
+    assert progress.not_computed == ("4 jobs were not computed: own.py changed",)
+    assert (progress.total, progress.done) == (6, 1)
 
 
 def test_progress():

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from vuskit._util.text import plural
 from vuskit.engine.executors import Executor, ExecutorSettings, make_executor
-from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
+from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, StaleWorkerError, Status, Task
 from vuskit.errors import InvalidInputError
 
 __all__ = ["MemoryResults", "Progress", "Results", "run_tasks"]
@@ -250,6 +250,7 @@ class _Loop:
         self._known: set[str] = set()
         self._counts: dict[Status, int] = {}
         self._unfinished: Counter[str] = Counter()
+        self._changed_code: dict[str | None, str] = {}
         self._before = self._failed_before = 0
         self._running: tuple[Task, ...] = ()
         self._name = ""
@@ -311,6 +312,9 @@ class _Loop:
             if room <= 0:  # an executor without workers
                 self.ready.appendleft(task)
                 return True
+            if task.action.code in self._changed_code:
+                self._leave(task, self._changed_code[task.action.code])
+                continue
             executor.submit(task)
             self._running = executor.running
             self.report()
@@ -322,11 +326,14 @@ class _Loop:
             self._results.save(final)
         for task, outcome in ended:
             self._name = task.title
-            children = self._children.pop(task.key, [])
             if outcome.is_unfinished:
                 reason = (outcome.message or "").removeprefix(f"{outcome.error_type}: ")
-                self._unfinished[reason] += 1
+                if outcome.error_type == StaleWorkerError.__name__ and task.action.code:
+                    # New processes would refuse every other task with this code, too.
+                    self._changed_code[task.action.code] = reason
+                self._leave(task, reason)
                 continue
+            children = self._children.pop(task.key, [])
             self._statuses[task.key] = outcome.status
             self._counts[outcome.status] = self._counts.get(outcome.status, 0) + 1
             if outcome.status is Status.OK:
@@ -337,6 +344,11 @@ class _Loop:
             if self._on_outcome is not None:
                 self._on_outcome(task, outcome)
         self.report()
+
+    def _leave(self, task: Task, reason: str) -> None:
+        """Leave a task unfinished, and those that need its result."""
+        self._unfinished[reason] += 1
+        self._children.pop(task.key, None)
 
     def progress(self) -> Progress:
         return Progress(
