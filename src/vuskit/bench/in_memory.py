@@ -47,16 +47,6 @@ from vuskit.measures.settings import EvaluationSettings
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "EvaluatedScore",
-    "EvaluatedSeries",
-    "InputEvaluator",
-    "Source",
-    "Values",
-    "evaluate_inputs",
-    "split_by_labels",
-]
-
 _BATCHES_PER_WORKER = 4
 _MOST_PER_BATCH = 16
 _FIRST_SECONDS = 0.5  # of series whose time is a fair estimate

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,16 +36,6 @@ if TYPE_CHECKING:
     from vuskit.bench.plan import ScoresFolder
     from vuskit.bench.series import SeriesSource
 
-__all__ = [
-    "LabeledFile",
-    "SavedScore",
-    "SavedScores",
-    "SavedSeries",
-    "ScoreRequest",
-    "find_saved_scores",
-    "list_score_files",
-]
-
 _SHOWN = 6
 _SEPARATORS = ("__", "_", "-", ".", " ")
 _GENERIC_NAMES = {"label", "labels", "y_true", "ground_truth", "test_label", "test_labels", "gt"}
@@ -67,22 +56,6 @@ _LAYOUTS = (
         "{dataset}/{series}/{detector}",
     ),
 )
-
-
-@dataclass(frozen=True)
-class ScoreRequest:
-    """Files of scores, and how to read them; as ``[[scores]]`` of a plan."""
-
-    folder: str
-    files: tuple[str, ...] = ()
-    labels: str | None = None
-    pattern: str | None = None
-    label: str | None = None
-    value: str | None = None
-    positive: str | None = None
-    score: tuple[str, ...] = ()
-    align: str | None = None
-    window: int | None = None
 
 
 @dataclass(frozen=True)
@@ -238,13 +211,8 @@ class _Names:
     detector: str | None = None
 
 
-def find_saved_scores(request: ScoreRequest | ScoresFolder) -> SavedScores:
+def find_saved_scores(request: ScoresFolder) -> SavedScores:
     """Find the scores in a folder, or in some of its files, with their labels."""
-    if request.pattern is not None and "{series}" not in request.pattern:
-        raise InvalidInputError(
-            "`pattern` must contain {series}, such as '{detector}/{series}.npy', "
-            f"got {request.pattern!r}"
-        )
     root = Path(request.folder)
     notes: list[str] = []
     paths = (
@@ -257,19 +225,16 @@ def find_saved_scores(request: ScoreRequest | ScoresFolder) -> SavedScores:
         found = _with_separate_labels(request, root, files, _LabelFiles(request, root), notes)
     else:
         found = _with_own_labels(request, root, files, notes)
-    twice = [
-        names
-        for names, count in Counter((s.dataset, s.series, s.detector) for s in found).items()
-        if count > 1
-    ]
-    if twice:
-        _, series, detector = twice[0]
-        same = [s.path for s in found if (s.dataset, s.series, s.detector) == twice[0]]
-        raise InvalidInputError(
-            f"every series must have one score per detector, got {plural(len(same), 'file')} for "
-            f"{detector!r} on {series!r}: {listed([str(p) for p in same], most=3)}; "
-            'describe the paths, for example with --pattern "{detector}/{series}.npy"'
-        )
+    same: dict[tuple[str | None, str, str], list[Path]] = {}
+    for one in found:
+        same.setdefault((one.dataset, one.series, one.detector), []).append(one.path)
+    for (_, series, detector), paths in same.items():
+        if len(paths) > 1:
+            raise InvalidInputError(
+                f"every series must have one score per detector, got {plural(len(paths), 'file')} "
+                f"for {detector!r} on {series!r}: {listed([str(p) for p in paths], most=3)}; "
+                'describe the paths, for example with --pattern "{detector}/{series}.npy"'
+            )
     return SavedScores(tuple(found), tuple(notes))
 
 
@@ -299,7 +264,7 @@ def list_score_files(folder: Path, *, without: Path | None = None) -> list[Path]
 
 
 def _with_roles(
-    request: ScoreRequest | ScoresFolder, root: Path, paths: Iterable[Path], notes: list[str]
+    request: ScoresFolder, root: Path, paths: Iterable[Path], notes: list[str]
 ) -> list[_File]:
     files, errors = [], []
     for path in paths:
@@ -320,18 +285,13 @@ def _with_roles(
             continue
         files.append(_File(path, path.relative_to(root).as_posix(), roles))
     if not files:
-        raise InvalidInputError(errors[0] + _others(errors))
+        others = plural(len(errors) - 1, "other file fails", "other files fail")
+        raise InvalidInputError(errors[0] + (f" ({others})" if len(errors) > 1 else ""))
     notes += [f"skipped: {error}" for error in errors]
     return files
 
 
-def _others(errors: Sequence[str]) -> str:
-    return f" ({plural(len(errors) - 1, 'other file fails', 'other files fail')})" * (
-        len(errors) > 1
-    )
-
-
-def _by_pattern(request: ScoreRequest | ScoresFolder, file: _File) -> _Names | None:
+def _by_pattern(request: ScoresFolder, file: _File) -> _Names | None:
     assert request.pattern is not None
     pieces, seen = [], set()
     for part in _PLACEHOLDER.split(request.pattern):
@@ -353,7 +313,7 @@ def _by_pattern(request: ScoreRequest | ScoresFolder, file: _File) -> _Names | N
 
 
 def _named_by_pattern(
-    request: ScoreRequest | ScoresFolder, files: Sequence[_File], notes: list[str]
+    request: ScoresFolder, files: Sequence[_File], notes: list[str]
 ) -> list[tuple[_File, _Names]]:
     """Files that match the pattern of the user."""
     read = [(file, _by_pattern(request, file)) for file in files]
@@ -399,12 +359,12 @@ def _layout_note(layout: str, file: _File, names: _Names) -> str:
 
 
 def _with_own_labels(
-    request: ScoreRequest | ScoresFolder, root: Path, files: list[_File], notes: list[str]
+    request: ScoresFolder, root: Path, files: list[_File], notes: list[str]
 ) -> list[SavedScore]:
     if request.pattern is not None:
         named = _named_by_pattern(request, files, notes)
     elif all(file.is_generic for file in files) and len(files) > 1:
-        named = _layout_by_labels(root, files, _label_digests(request), notes)
+        named = _layout_by_labels(request, root, files, notes)
     else:
         named = [(file, _Names(stem(file.path))) for file in files]
     options = _column_options(request)
@@ -429,63 +389,64 @@ def _detector(names: _Names, file: _File, column: str) -> str:
     return names.detector if len(file.roles.scores) == 1 else f"{names.detector} {column}"
 
 
-def _column_options(request: ScoreRequest | ScoresFolder) -> dict[str, Any]:
+def _column_options(request: ScoresFolder) -> dict[str, Any]:
     given = {"label": request.label, "value": request.value, "positive": request.positive}
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _label_digests(request: ScoreRequest | ScoresFolder) -> Callable[[_File], str]:
-    known: dict[str, str] = {}
-
-    def digest(file: _File) -> str:
-        if file.key not in known:
-            source = LabeledFile(file.path, "labels", _column_options(request))
-            known[file.key] = source.load().content_hash
-        return known[file.key]
-
-    return digest
-
-
 def _layout_by_labels(
-    root: Path, files: list[_File], digest: Callable[[_File], str], notes: list[str]
+    request: ScoresFolder, root: Path, files: list[_File], notes: list[str]
 ) -> list[tuple[_File, _Names]]:
     """Find the layout whose series have equal labels in all their files."""
+    options = _column_options(request)
+
+    @cache
+    def digest(path: Path) -> str:
+        return LabeledFile(path, "labels", options).load().content_hash
+
     fitting = []
     for layout in _LAYOUTS[_depth(files)]:
-        if "{detector}" not in layout:
+        read = [(file, _parsed(layout, file.parts, _cut_at_underscore)) for file in files]
+        named = [(file, names) for file, names in read if names is not None]
+        if "{detector}" not in layout or len(named) < len(files):
             continue
-        named = [(file, _split_names(layout, file.parts)) for file in files]
-        if any(names is None for _, names in named):
-            continue
-        groups: dict[tuple[str | None, str], list[_File]] = {}
-        detectors: Counter[str | None] = Counter()
+        groups: dict[tuple[str | None, str], list[Path]] = {}
         for file, names in named:
-            assert names is not None
-            groups.setdefault((names.dataset, names.series), []).append(file)
-            detectors[names.detector] += 1
+            groups.setdefault((names.dataset, names.series), []).append(file.path)
         repeated = min(map(len, groups.values())) > 1
-        if repeated and all(len({digest(one) for one in group}) == 1 for group in groups.values()):
+        if repeated and all(len(set(map(digest, group))) == 1 for group in groups.values()):
             fitting.append((layout, named))
     if len(fitting) > 1:
         raise _ambiguous(root, files[0].key, [layout for layout, _ in fitting])
     if not fitting:
         return [(file, _Names(stem(file.path))) for file in files]
     layout, named = fitting[0]
-    found = [(file, names) for file, names in named if names is not None]
-    notes.append(_layout_note(layout, *found[0]))
-    return found
+    notes.append(_layout_note(layout, *named[0]))
+    return named
 
 
-def _split_names(layout: str, parts: Sequence[str]) -> _Names | None:
-    """Parse a path by a layout; split names at the last underscore."""
+def _parsed(
+    layout: str, parts: Sequence[str], cut: Callable[[str, bool], tuple[str, str] | None]
+) -> _Names | None:
+    """Parse a path by a layout; `cut` splits a part into series and detector."""
     names: dict[str, str] = {}
     for piece, part in zip(layout.split("/"), parts, strict=True):
         keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
-        cut = part.rsplit("_", 1) if len(keys) == 2 else [part]
-        if len(cut) != len(keys) or not all(cut):
+        if len(keys) == 1:
+            names[keys[0]] = part
+            continue
+        found = cut(part, keys[0] == "series")
+        if found is None:
             return None
-        names.update(zip(keys, cut, strict=True))
+        names["series"], names["detector"] = found
     return _Names(**names)
+
+
+def _cut_at_underscore(part: str, series_first: bool) -> tuple[str, str] | None:
+    before, _, after = part.rpartition("_")
+    if not before or not after:
+        return None
+    return (before, after) if series_first else (after, before)
 
 
 # -- labels elsewhere --------------------------------------------------------------------------
@@ -505,7 +466,7 @@ class _LabelFile:
 class _LabelFiles:
     """Label files by the names of their series."""
 
-    def __init__(self, request: ScoreRequest | ScoresFolder, root: Path) -> None:
+    def __init__(self, request: ScoresFolder, root: Path) -> None:
         assert request.labels is not None
         self.request = request
         self.root = root
@@ -522,20 +483,14 @@ class _LabelFiles:
             relative = path.relative_to(self.path).parts
             if not path.is_file() or any(part.startswith(".") for part in relative):
                 continue
-            form = recognize(path)
-            known = form is not None and not form.fallback and form.name != "scores"
-            if not known and score_suffix(path) not in SCORE_SUFFIXES:
+            form = _series_format(path)
+            if form is None and score_suffix(path) not in SCORE_SUFFIXES:
                 continue
             dataset = path.resolve().parent.name
             if len(relative) == 1 and dataset.lower() in {*_GENERIC_NAMES, "data", "series"}:
                 dataset = self.root.resolve().name
-            for name in dict.fromkeys((stem(path), plain_name(path), _bare(stem(path)))):
-                entry = _LabelFile(
-                    _bare(stem(path)),
-                    dataset,
-                    path,
-                    form.name if known and form is not None else None,
-                )
+            entry = _LabelFile(_bare(stem(path)), dataset, path, form)
+            for name in dict.fromkeys((stem(path), plain_name(path), entry.name)):
                 self.by_name.setdefault(name, []).append(entry)
         if not self.by_name:
             raise InvalidInputError(
@@ -554,14 +509,12 @@ class _LabelFiles:
                 for key in dict.fromkeys((name, stem(Path(name)))):
                     self.by_name.setdefault(key, []).append(entry)
             return
-        form = recognize(self.path)
-        known = form is not None and not form.fallback and form.name != "scores"
         name = stem(self.path)
         self.single = _LabelFile(
             dataset if name.lower() in _GENERIC_NAMES else name,
             dataset,
             self.path,
-            form.name if known and form is not None else None,
+            _series_format(self.path),
             "" if interval_columns(columns) and self.request.label is None else None,
         )
 
@@ -584,6 +537,16 @@ class _LabelFiles:
                 options["window"] = self.request.window
         return LabeledFile(entry.path, "labels", options)
 
+    def cut(self, part: str, series_first: bool) -> tuple[str, str] | None:
+        """Split a part of a path into a known series and a detector."""
+        for name in self.longest_first:
+            for separator in _SEPARATORS:
+                mark = name + separator if series_first else separator + name
+                rest = part.removeprefix(mark) if series_first else part.removesuffix(mark)
+                if rest and rest != part:
+                    return name, rest
+        return None
+
     def nearest(self, name: str) -> str:
         """Suggest labels with a similar name."""
         known = list(dict.fromkeys(one.name for found in self.by_name.values() for one in found))
@@ -591,6 +554,12 @@ class _LabelFiles:
         shown = near or known[:3]
         label = f"nearest to {name!r}" if near else "available"
         return f"{label}: {quoted(shown, most=3)}"
+
+
+def _series_format(path: Path) -> str | None:
+    """Name of the format of a series with labels; None if the file has only labels."""
+    form = recognize(path)
+    return None if form is None or form.fallback or form.name == "scores" else form.name
 
 
 def _bare(name: str) -> str:
@@ -603,7 +572,7 @@ def _bare(name: str) -> str:
 
 
 def _with_separate_labels(
-    request: ScoreRequest | ScoresFolder,
+    request: ScoresFolder,
     root: Path,
     files: list[_File],
     labels: _LabelFiles,
@@ -619,7 +588,7 @@ def _with_separate_labels(
 
 
 def _of_one_series(
-    request: ScoreRequest | ScoresFolder,
+    request: ScoresFolder,
     files: list[_File],
     labels: _LabelFiles,
     entry: _LabelFile,
@@ -740,31 +709,8 @@ def _layout_by_names(
 
 def _known_names(layout: str, parts: Sequence[str], labels: _LabelFiles) -> _Names | None:
     """Parse a path by a layout; None if the series has no labels."""
-    names: dict[str, str] = {}
-    for piece, part in zip(layout.split("/"), parts, strict=True):
-        keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
-        if len(keys) == 1:
-            names[keys[0]] = part
-            continue
-        cut = _cut(part, labels, series_first=keys[0] == "series")
-        if cut is None:
-            return None
-        names["series"], names["detector"] = cut
-    return _Names(**names) if names["series"] in labels.by_name else None
-
-
-def _cut(part: str, labels: _LabelFiles, *, series_first: bool) -> tuple[str, str] | None:
-    for name in labels.longest_first:
-        for separator in _SEPARATORS:
-            if series_first and part.startswith(name + separator):
-                rest = part[len(name) + len(separator) :]
-            elif not series_first and part.endswith(separator + name):
-                rest = part[: -len(name) - len(separator)]
-            else:
-                continue
-            if rest:
-                return name, rest
-    return None
+    names = _parsed(layout, parts, labels.cut)
+    return names if names is not None and names.series in labels.by_name else None
 
 
 def _is_consistent(found: Sequence[_Names], labels: _LabelFiles) -> bool:

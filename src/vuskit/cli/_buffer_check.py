@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vuskit._util.tables import frame_csv
-from vuskit.cli._many_series import Sources, scored_series
+from vuskit.cli._many_series import Sources, saved_series
 from vuskit.cli._output import json_text, say, terminal_width, write
 from vuskit.errors import InvalidInputError
 
@@ -86,7 +86,9 @@ class BufferCheck:
         from vuskit.studies import buffer_dependence
 
         return buffer_dependence(
-            self.source if self.scores is None else list(scored_series(self.scores)),
+            self.source
+            if self.scores is None
+            else [one.read() for one in saved_series(self.scores)],
             factors=self.factors,
             measure=measure or "vus_pr",
             settings=settings,

@@ -12,8 +12,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -38,25 +38,13 @@ from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run, Values
-    from vuskit.bench.saved_scores import SavedScores, SavedSeries, ScoreRequest
+    from vuskit.bench.saved_scores import SavedScores, SavedSeries
     from vuskit.cli._progress import DelayedProgressBar
-    from vuskit.datasets import ScoredSeries
     from vuskit.datasets.readers.column_roles import ScoreFile
     from vuskit.engine import Outcome, Task
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
     from vuskit.report.publication import PublicationTable
-
-__all__ = [
-    "EvaluateOptions",
-    "Sources",
-    "evaluate_several",
-    "find_scores",
-    "read_one_series",
-    "saved_series",
-    "saved_stdin",
-    "scored_series",
-]
 
 STDIN = "-"
 _WILD = "*?["
@@ -133,12 +121,9 @@ class Sources:
 
     def files(self) -> tuple[Path, tuple[Path, ...]]:
         """Return the common folder and the files."""
+        found = [path for text in self.paths for path in _matching(text, self.labels)]
         if len(self.paths) == 1 and Path(self.paths[0]).is_dir():
-            folder = Path(self.paths[0])
-            return folder, tuple(_matching(self.paths[0], self.labels))
-        found: list[Path] = []
-        for text in self.paths:
-            found += _matching(text, self.labels)
+            return Path(self.paths[0]), tuple(found)
         files = tuple(dict.fromkeys(found))
         for file in files:
             check_file(file)
@@ -193,9 +178,10 @@ def saved_stdin(folder: Path) -> Iterator[Path]:
 
 def find_scores(sources: Sources) -> SavedScores:
     """Assign the files of the sources to series and detectors."""
+    from vuskit.bench.plan import ScoresFolder
     from vuskit.bench.saved_scores import find_saved_scores
 
-    return find_saved_scores(_request(sources))
+    return find_saved_scores(ScoresFolder(**_request(sources)))
 
 
 def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
@@ -239,12 +225,6 @@ def saved_series(sources: Sources) -> tuple[SavedSeries, ...]:
     return found.by_series(align=sources.align, window=sources.window)
 
 
-def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
-    """Read the series of the sources with aligned scores."""
-    for one in saved_series(sources):
-        yield one.read()
-
-
 # -- several series ------------------------------------------------------------------------------
 
 
@@ -264,23 +244,16 @@ class EvaluateOptions:
     spread: str = "std"
 
 
-def _request(sources: Sources) -> ScoreRequest:
-    """Return the files of the sources, and how to read them."""
-    from vuskit.bench.saved_scores import ScoreRequest
-
+def _request(sources: Sources) -> dict[str, Any]:
+    """Return the files of the sources and how to read them, as ``[[scores]]`` of a plan."""
     root, files = sources.files()
-    return ScoreRequest(
-        folder=str(root.absolute()),
-        files=tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
-        labels=None if sources.labels is None else str(sources.labels.absolute()),
-        pattern=sources.pattern,
-        label=sources.label,
-        value=sources.value,
-        positive=sources.positive,
-        score=sources.score,
-        align=sources.align,
-        window=sources.window,
-    )
+    names = ("pattern", "label", "value", "positive", "score", "align", "window")
+    return {
+        "folder": str(root.absolute()),
+        "files": tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
+        "labels": None if sources.labels is None else str(sources.labels.absolute()),
+        **{name: getattr(sources, name) for name in names},
+    }
 
 
 def _split_long_table(sources: Sources, folder: Path) -> Sources:
@@ -310,13 +283,9 @@ def _split_long_table(sources: Sources, folder: Path) -> Sources:
     keys = [name for name in (sources.dataset, sources.by) if name is not None]
     rest = table.drop_columns(keys)
     words, codes = columns.distinct(sources.by)
-    sets, places = (
-        (["all"], np.zeros(len(codes), dtype=np.intp))
-        if sources.dataset is None
-        else columns.distinct(sources.dataset)
-    )
-    if sources.dataset is None:
-        sets = [path.name.partition(".")[0]]
+    sets, places = [path.name.partition(".")[0]], np.zeros(len(codes), dtype=np.intp)
+    if sources.dataset is not None:
+        sets, places = columns.distinct(sources.dataset)
     groups = places * len(words) + codes
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
@@ -384,15 +353,8 @@ def _evaluate_in_memory(
         why = next((why.message for score in scores for why in score.failures), "")
         say(f"all evaluations failed{f': {why}' if why else ''}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
-    table = _table(values, options, measures)
-    records = [{name: record[name] for name in _COLUMNS} for record in values.records()]
-    _write(options.form, table, None, records)
-    if options.html is not None:
-        from vuskit.report.page import RunReport, run_page_html
-
-        place = sources.paths[0] if len(sources.paths) == 1 else sources.files()[0]
-        write_file(options.html, run_page_html(RunReport.of_values(values, place)))
-        say(f"page: {options.html}")
+    place = sources.paths[0] if len(sources.paths) == 1 else sources.files()[0]
+    _show(values, values.records(), Path(place), measures, options)
     if values.failures:
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
@@ -476,15 +438,7 @@ def _evaluate_as_run(
     if not len(run.values()):
         say(f"all evaluations failed; see: vuskit bench status {shlex.quote(str(folder))}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
-    table = _table(run, options, measures)
-    outcomes = frame_records(run.outcomes())
-    records = [{name: record.get(name) for name in _COLUMNS} for record in outcomes]
-    _write(options.form, table, folder, records)
-    if options.html is not None:
-        from vuskit.report.page import RunReport, run_page_html
-
-        write_file(options.html, run_page_html(RunReport.read(folder)))
-        say(f"page: {options.html}")
+    _show(run, frame_records(run.outcomes()), folder, measures, options)
     say(f"run folder: {folder}")
     if failed:
         say(f"See: vuskit bench status {shlex.quote(str(folder))}")
@@ -502,7 +456,7 @@ def _plan(
 
     document = {
         "folder": str(folder.absolute()),
-        "scores": [_without_defaults(asdict(_request(sources)))],
+        "scores": [_without_defaults(_request(sources))],
         "evaluate": [
             _without_defaults(
                 {
@@ -595,30 +549,40 @@ def _as_options(note: str) -> str:
     return note
 
 
-def _table(
-    values: Run | Values, options: EvaluateOptions, measures: Sequence[Measure]
-) -> PublicationTable:
+def _show(
+    values: Run | Values,
+    records: Iterable[dict[str, Any]],
+    place: Path,
+    measures: Sequence[Measure],
+    options: EvaluateOptions,
+) -> None:
+    """Write the table of means and the page."""
     from vuskit.report.publication import publication_table
 
-    return publication_table(
+    table = publication_table(
         values,
         measures=[measure.name for measure in measures] if options.measures_given else None,
         chance=options.chance or None,
         columns=options.columns,
         spread=options.spread,
     )
+    rows = [{name: record.get(name) for name in _COLUMNS} for record in records]
+    _write(options.form, table, options.output, rows)
+    if options.html is not None:
+        from vuskit.bench import Values
+        from vuskit.report.page import RunReport, run_page_html
+
+        if isinstance(values, Values):
+            report = RunReport.of_values(values, place)
+        else:
+            report = RunReport.read(place)
+        write_file(options.html, run_page_html(report))
+        say(f"page: {options.html}")
 
 
 _COLUMNS = (
-    "dataset",
-    "series",
-    "detector",
-    "measure",
-    "value",
-    "buffer",
-    "buffer_reason",
-    "status",
-)
+    "dataset", "series", "detector", "measure", "value", "buffer", "buffer_reason", "status",
+)  # fmt: skip
 
 
 def _write(

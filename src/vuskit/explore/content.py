@@ -22,16 +22,6 @@ from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page.run import RunReport, series_report, values_status
 from vuskit.studies.sources import Source, open_scores
 
-__all__ = [
-    "Content",
-    "RunContent",
-    "ScoresContent",
-    "UnknownSeriesError",
-    "content_digest",
-    "open_content",
-    "values_version",
-]
-
 _MOST_CAUSES = 50
 _MOST_KEPT = 512 * 2**20  # bytes of cached series
 _STARTED = "%Y-%m-%dT%H:%M:%S"

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 
-__all__ = ["MOST_PIXELS", "envelope", "line_data"]
-
 MOST_PIXELS = 8_192
 
 Floats = NDArray[np.float64]

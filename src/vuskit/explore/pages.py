@@ -10,8 +10,6 @@ from vuskit.explore.content import Content, values_version
 from vuskit.report.page.document import Section, fill, page_document, part
 from vuskit.report.page.run import RUN_ASSETS, RunReport, run_data, view_sections
 
-__all__ = ["explore_data", "explore_page"]
-
 _ASSETS = (*RUN_ASSETS, "explore.css", "explore.js")
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,12 @@ from vuskit.bench import (
     Values,
     measure_called,
 )
-from vuskit.bench._leaderboard import measures_in_order
+from vuskit.bench._leaderboard import common_series, measures_in_order
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
-from vuskit.measures.registry import main_measure
+from vuskit.measures.registry import Measure, main_measure
 from vuskit.measures.settings import EvaluationSettings
 
 if TYPE_CHECKING:
@@ -424,18 +425,20 @@ def publication_table(
         check_choice("rank", rank, AVERAGES)
     digits, seed = check_int("digits", digits, minimum=0), check_int("seed", seed, minimum=0)
     evaluated = values if isinstance(values, Run | Values) else None
-    rows = _one_settings(_Rows.of(values), settings)
+    rows = _one_settings(_read(values), settings)
     rows, names = _of_detectors(rows, detectors)
-    datasets = _unique(rows.dataset)
+    datasets = _unique(row.dataset for row in rows)
     if columns is None or datasets == (_NO_DATASET,):
         columns = "dataset" if len(datasets) > 1 else "measure"
     chosen = _chosen_measures(rows, measures, columns)
-    rows = rows.where(name in chosen for name in rows.measure)
+    rows = [row for row in rows if row.measure in chosen]
     random = _chance_levels(evaluated, rows, chance, chosen)
-    higher = _directions(rows, chosen)
-    cells = _Maker(rows, names, datasets, random, kind, by, rank, seed).cells(higher)
+    found = _measures(rows, chosen)
+    titles = {name: one.title for name, one in found.items()}
+    higher = {name: one.higher_is_better for name, one in found.items()}
+    known = _by_measure(rows)
+    cells = _Maker(known, names, datasets, random, kind, by, rank, seed).cells(higher)
     order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
-    titles = _titles(rows, chosen)
     failures = _failures(rows, names)
     return PublicationTable(
         cells=cells,
@@ -458,7 +461,7 @@ def publication_table(
 class _Maker:
     """Computes means, spreads, counts and ranks of all measures."""
 
-    rows: _Rows
+    values: dict[str, dict[_Place, dict[str, list[float]]]]
     detectors: tuple[str, ...]
     datasets: tuple[str, ...]
     chance: dict[tuple[Any, ...], float] | None
@@ -470,7 +473,7 @@ class _Maker:
     def cells(self, higher: Mapping[str, bool]) -> list[dict[str, Any]]:
         cells = [cell for name in higher for cell in self._of_measure(name, higher[name])]
         if not any(cell["series"] for cell in cells):
-            raise InvalidInputError(_no_common_series(self.rows, self.detectors))
+            raise InvalidInputError(_no_common_series(self.values, self.detectors))
         return cells
 
     def _of_measure(self, measure: str, higher: bool) -> Iterator[dict[str, Any]]:
@@ -491,16 +494,14 @@ class _Maker:
 
     def _common(self, measure: str) -> tuple[list[tuple[str, Any]], _Numbers]:
         """Return the included series and their values by detector, and chance if requested."""
-        seeds = self.rows.by_seed.get(measure, {})
-        found = {score: sum(several) / len(several) for score, several in seeds.items()}
-        places = sorted({(dataset, series) for dataset, series, _ in found}, key=_by_name)
-        table = np.array(
-            [[found.get((*place, name), math.nan) for name in self.detectors] for place in places]
-        ).reshape(len(places), len(self.detectors))
-        there = ~np.isnan(table)
-        present = there.any(axis=0)  # detectors without any value are ignored
-        kept = np.flatnonzero(there[:, present].all(axis=1) & there.any(axis=1))
-        places, table = [places[place] for place in kept], table[kept]
+        found = self.values.get(measure, {})
+        places = sorted(found, key=_by_name)
+        table = np.full((len(places), len(self.detectors)), math.nan)
+        for at, place in enumerate(places):
+            for name, seeds in found[place].items():
+                table[at, self.detectors.index(name)] = sum(seeds) / len(seeds)
+        kept = common_series(table.T)
+        places, table = list(compress(places, kept)), table[kept]
         if self.chance is not None:
             random = [self.chance.get((*place, measure), math.nan) for place in places]
             table = np.column_stack([table, np.array(random, dtype=np.float64)])
@@ -579,8 +580,11 @@ def _bootstrap(table: _Numbers, seed: int) -> tuple[_Numbers, _Numbers]:
     return lower, upper
 
 
-def _no_common_series(rows: _Rows, detectors: Sequence[str]) -> str:
-    counts = Counter(detector for _, _, detector in rows.known_scores())
+def _no_common_series(
+    values: Mapping[str, Mapping[_Place, Mapping[str, Any]]], detectors: Sequence[str]
+) -> str:
+    scores = {(*at, name) for places in values.values() for at, by in places.items() for name in by}
+    counts = Counter(name for _, _, name in scores)
     listed = ", ".join(f"{name} {counts[name]}" for name in detectors)
     return (
         "`values` must have at least one series with values of all detectors, got none. "
@@ -591,77 +595,50 @@ def _no_common_series(rows: _Rows, detectors: Sequence[str]) -> str:
 # -- reading the values ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """One value per row, as columns; optional ones are None if they are not there."""
+class _Row(NamedTuple):
+    """One value; optional columns are None if they are not there."""
 
-    dataset: list[str]
-    series: list[Any]
-    detector: list[str]
-    measure: list[str]
-    value: list[float]
-    settings: list[Any] | None = None
-    status: list[Any] | None = None
-    buffer: list[Any] | None = None
-    higher_is_better: list[Any] | None = None
-    measure_title: list[Any] | None = None
+    dataset: str
+    series: Any
+    detector: str
+    measure: str
+    value: float
+    settings: Any
+    status: Any
+    buffer: Any
+    higher_is_better: Any
+    measure_title: Any
 
-    @classmethod
-    def of(cls, values: Any) -> _Rows:
-        """Read the columns of a data frame, a run or values in memory."""
-        columns = _columns(values.outcomes() if isinstance(values, Run) else values)
-        lacking = [name for name in ("series", "detector", "value") if name not in columns]
-        if lacking:
-            raise InvalidInputError(
-                "`values` must have the columns 'series', 'detector' and 'value', got none named "
-                f"{quoted(lacking)}; rename your columns"
-            )
-        n = len(columns["value"])
-        columns.setdefault("measure", [_UNNAMED] * n)
-        columns["dataset"] = _datasets(columns.get("dataset"), n)
-        for name in ("measure", "detector"):
-            columns[name] = list(map(str, columns[name]))
-        numbers = (math.nan if _is_missing(one) else float(one) for one in columns["value"])
-        columns["value"] = list(numbers)
-        names = [one.name for one in fields(cls)]
-        rows = cls(**{name: columns[name] for name in names if name in columns})
-        if all(map(math.isnan, rows.value)):
-            raise InvalidInputError(
-                "`values` must have at least one value, got none; check the failed jobs"
-            )
-        return rows
+    @property
+    def place(self) -> tuple[str, Any]:
+        return self.dataset, self.series
 
-    def where(self, wanted: Iterable[bool]) -> _Rows:
-        """Return some of the rows."""
-        kept = list(wanted)
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
-        chosen: dict[str, Any] = {
-            name: None if column is None else list(compress(column, kept))
-            for name, column in columns.items()
-        }
-        return _Rows(**chosen)
 
-    def places(self) -> list[tuple[str, Any]]:
-        """Data set and series of each row."""
-        return list(zip(self.dataset, self.series, strict=True))
+_Place = tuple[str, Any]  # data set and series
 
-    def known_scores(self) -> dict[tuple[str, Any, str], set[str]]:
-        """Measures with a value, by data set, series and detector."""
-        found: dict[tuple[str, Any, str], set[str]] = {}
-        for measure, scores in self.by_seed.items():
-            for score in scores:
-                found.setdefault(score, set()).add(measure)
-        return found
 
-    @cached_property
-    def by_seed(self) -> dict[str, dict[tuple[str, Any, str], list[float]]]:
-        """Known values of all seeds by measure, then by data set, series and detector."""
-        found: dict[str, dict[tuple[str, Any, str], list[float]]] = {}
-        scores = zip(self.dataset, self.series, self.detector, strict=True)
-        for score, measure, value in zip(scores, self.measure, self.value, strict=True):
-            if not math.isnan(value):
-                found.setdefault(measure, {}).setdefault(score, []).append(value)
-        return found
+def _read(values: Any) -> list[_Row]:
+    """Read the columns of a data frame, a run or values in memory."""
+    columns = _columns(values.outcomes() if isinstance(values, Run) else values)
+    lacking = [name for name in ("series", "detector", "value") if name not in columns]
+    if lacking:
+        raise InvalidInputError(
+            "`values` must have the columns 'series', 'detector' and 'value', got none named "
+            f"{quoted(lacking)}; rename your columns"
+        )
+    n = len(columns["value"])
+    columns.setdefault("measure", [_UNNAMED] * n)
+    columns["dataset"] = _datasets(columns.get("dataset"), n)
+    for name in ("measure", "detector"):
+        columns[name] = list(map(str, columns[name]))
+    numbers = [math.nan if _is_missing(one) else float(one) for one in columns["value"]]
+    if all(map(math.isnan, numbers)):
+        raise InvalidInputError(
+            "`values` must have at least one value, got none; check the failed jobs"
+        )
+    columns["value"] = numbers
+    ordered = [columns.get(name, [None] * n) for name in _Row._fields]
+    return [_Row(*row) for row in zip(*ordered, strict=True)]
 
 
 def _columns(values: Any) -> dict[str, list[Any]]:
@@ -674,8 +651,17 @@ def _columns(values: Any) -> dict[str, list[Any]]:
         raise InvalidInputError(
             f"`values` must be a data frame or a Run, got {type(values).__name__}"
         )
-    known = [one.name for one in fields(_Rows)]
-    return {name: frame[name].tolist() for name in known if name in frame.columns}
+    return {name: frame[name].tolist() for name in _Row._fields if name in frame.columns}
+
+
+def _by_measure(rows: Iterable[_Row]) -> dict[str, dict[_Place, dict[str, list[float]]]]:
+    """Known values of all seeds by measure, series and detector."""
+    found: dict[str, dict[_Place, dict[str, list[float]]]] = {}
+    for row in rows:
+        if not math.isnan(row.value):
+            scores = found.setdefault(row.measure, {}).setdefault(row.place, {})
+            scores.setdefault(row.detector, []).append(row.value)
+    return found
 
 
 def _is_missing(value: Any) -> bool:
@@ -695,19 +681,24 @@ def _unique(column: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(column))
 
 
-def _one_settings(rows: _Rows, settings: str | None) -> _Rows:
-    if rows.settings is None:
-        return rows
-    present = [str(one) for one in _unique(rows.settings) if not _is_missing(one)]
+def _known(column: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the distinct values of a column that are not missing."""
+    return tuple(one for one in _unique(column) if not _is_missing(one))
+
+
+def _one_settings(rows: list[_Row], settings: str | None) -> list[_Row]:
+    present = [str(one) for one in _known(row.settings for row in rows)]
     if settings is None and len(present) > 1:
         raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got none")
-    if settings is not None and settings not in present:
+    if settings is not None and present and settings not in present:
         raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got {settings!r}")
-    return rows if len(present) < 2 else rows.where(str(one) == settings for one in rows.settings)
+    return rows if len(present) < 2 else [row for row in rows if str(row.settings) == settings]
 
 
-def _of_detectors(rows: _Rows, detectors: Sequence[str] | None) -> tuple[_Rows, tuple[str, ...]]:
-    present = _unique(rows.detector)
+def _of_detectors(
+    rows: list[_Row], detectors: Sequence[str] | None
+) -> tuple[list[_Row], tuple[str, ...]]:
+    present = _unique(row.detector for row in rows)
     if detectors is None:
         return rows, present
     for name in detectors:
@@ -716,26 +707,20 @@ def _of_detectors(rows: _Rows, detectors: Sequence[str] | None) -> tuple[_Rows, 
             raise InvalidInputError(
                 f"`detectors` must be among {quoted(present)}, got {name!r}{near}"
             )
-    return rows.where(name in detectors for name in rows.detector), _unique(detectors)
+    return [row for row in rows if row.detector in detectors], _unique(detectors)
 
 
-def _directions(rows: _Rows, measures: Sequence[str]) -> dict[str, bool]:
-    """Return whether higher values are better, as stored or as registered."""
-    if rows.higher_is_better is None:
-        return {name: measure_called(name).higher_is_better for name in measures}
-    stored = dict(zip(rows.measure[::-1], rows.higher_is_better[::-1], strict=True))
-    return {name: bool(stored[name]) for name in measures}
-
-
-def _chosen_measures(rows: _Rows, wanted: str | Sequence[str] | None, columns: str) -> list[str]:
-    present = list(_unique(rows.measure))
+def _chosen_measures(
+    rows: list[_Row], wanted: str | Sequence[str] | None, columns: str
+) -> list[str]:
+    present = list(_unique(row.measure for row in rows))
     if wanted is None:
-        main = main_measure(list(rows.by_seed))
+        main = main_measure(list(_by_measure(rows)))
         if columns == "dataset":
             return [main]
         return [main, *(name for name in measures_in_order(present) if name != main)]
     names = {plain_name(measure_called(name).title): name for name in present}
-    names |= {plain_name(title): name for name, title in _titles(rows, present).items()}
+    names |= {plain_name(one.title): name for name, one in _measures(rows, present).items()}
     names |= {plain_name(name): name for name in present}
     chosen = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
@@ -748,13 +733,17 @@ def _chosen_measures(rows: _Rows, wanted: str | Sequence[str] | None, columns: s
     return list(dict.fromkeys(chosen))
 
 
-def _titles(rows: _Rows, measures: Sequence[str]) -> dict[str, str]:
-    titles = rows.measure_title or [None] * len(rows.measure)
-    stored = dict(zip(rows.measure[::-1], titles[::-1], strict=True))
-    return {
-        name: title if isinstance(title := stored.get(name), str) else measure_called(name).title
-        for name in measures
-    }
+def _measures(rows: Sequence[_Row], names: Sequence[str]) -> dict[str, Measure]:
+    """Return measures with the stored titles and directions, if there are any."""
+    first = {row.measure: row for row in reversed(rows)}
+    found = {}
+    for name in names:
+        measure, row = measure_called(name), first[name]
+        title = row.measure_title if isinstance(row.measure_title, str) else measure.title
+        higher = row.higher_is_better
+        higher = measure.higher_is_better if higher is None else bool(higher)
+        found[name] = dataclasses.replace(measure, title=title, higher_is_better=higher)
+    return found
 
 
 def _best_first(
@@ -837,7 +826,7 @@ def _evaluated_series(
 
 
 def _chance_levels(
-    run: Run | Values | None, rows: _Rows, chance: Any, measures: Sequence[str]
+    run: Run | Values | None, rows: list[_Row], chance: Any, measures: Sequence[str]
 ) -> dict[tuple[Any, ...], float] | None:
     """Return chance levels by data set, series and measure; None if none are requested."""
     if chance is None or chance is False or (isinstance(chance, int) and chance == 0):
@@ -855,27 +844,27 @@ def _chance_levels(
             f"got {chance!r}; see chance_level"
         )
     draws = {} if chance is True else {"draws": check_int("chance", chance, minimum=1)}
-    assert rows.settings is not None  # of runs and values in memory
-    return _levels(run, settings=str(rows.settings[0]), measures=measures, **draws)
+    return _levels(run, settings=str(rows[0].settings), measures=measures, **draws)
 
 
 # -- words -------------------------------------------------------------------------------------
 
 
-def _failures(rows: _Rows, detectors: Sequence[str]) -> dict[str, str]:
+def _failures(rows: list[_Row], detectors: Sequence[str]) -> dict[str, str]:
     """Count the series without a value of a shown measure by detector, with their statuses."""
-    places = rows.places()
-    total, known = len(set(places)), rows.known_scores()
-    wanted = set(rows.by_seed)
+    total = len({row.place for row in rows})
+    known: dict[tuple[str, Any, str], set[str]] = {}
+    statuses: dict[str, dict[_Place, str]] = {}
+    for row in rows:
+        if not math.isnan(row.value):
+            known.setdefault((*row.place, row.detector), set()).add(row.measure)
+        elif row.status is not None:
+            own = statuses.setdefault(row.detector, {})
+            # With several measures, a failure is more informative than an undefined value.
+            if own.get(row.place, _UNDEFINED) == _UNDEFINED:
+                own[row.place] = _UNDEFINED if row.status == _OK else str(row.status)
+    wanted = set().union(*known.values())
     complete = Counter(name for (_, _, name), measures in known.items() if measures == wanted)
-    statuses: dict[str, dict[tuple[str, Any], str]] = {}
-    shown = zip(places, rows.detector, rows.value, rows.status or (), strict=bool(rows.status))
-    for place, detector, value, status in shown:
-        kind = _UNDEFINED if status == _OK else str(status)
-        own = statuses.setdefault(detector, {})
-        # With several measures, a failure is more informative than an undefined value.
-        if math.isnan(value) and own.get(place, _UNDEFINED) == _UNDEFINED:
-            own[place] = kind
     found = {}
     for name in detectors:
         lacking = total - complete[name]
@@ -887,24 +876,25 @@ def _failures(rows: _Rows, detectors: Sequence[str]) -> dict[str, str]:
 
 
 def _notes(
-    rows: _Rows,
+    rows: list[_Row],
     failures: Mapping[str, str],
     titles: Mapping[str, str],
     alignments: Sequence[str],
 ) -> Iterator[str]:
-    blank = [title for name, title in titles.items() if name not in rows.by_seed]
+    known = {row.measure for row in rows if not math.isnan(row.value)}
+    blank = [title for name, title in titles.items() if name not in known]
     if blank:
         yield f"No value on any series: {', '.join(blank)}."
     if failures:
-        total = len(set(rows.places()))
+        total = len({row.place for row in rows})
         listed = "; ".join(f"{name}: {count}" for name, count in failures.items())
         yield f"Without a value, of {plural(total, 'series', 'series')}: {listed}."
-    settings = [one for one in rows.settings or () if not _is_missing(one)]
+    settings = _known(row.settings for row in rows)
     if settings:
         yield f"Settings: {settings[0]}."
     if alignments:
         yield f"Scores of windows aligned at: {'; '.join(alignments)}."
-    lengths = [int(one) for one in rows.buffer or () if not _is_missing(one)]
+    lengths = [int(one) for one in _known(row.buffer for row in rows)]
     if lengths:
         low, high = min(lengths), max(lengths)
         said = f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -23,10 +23,10 @@ from report.runs import (
 )
 
 import vuskit
-from vuskit.bench import Run
+from vuskit.bench import Run, measure_called
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
-from vuskit.report.page.run import RunReport, measure_called, series_report
+from vuskit.report.page.run import RunReport, series_report
 from vuskit.report.page.series import series_section
 from vuskit.studies import compare
 

@@ -73,29 +73,6 @@ if TYPE_CHECKING:
 
     from vuskit.studies import TableComparison
 
-__all__ = [
-    "FAILED",
-    "MOST_BYTES",
-    "PAGE_BYTES",
-    "RUN_ASSETS",
-    "Progress",
-    "RunReport",
-    "RunSeries",
-    "compare_series",
-    "first_channel",
-    "fits_exactly",
-    "measure_called",
-    "packed_rows",
-    "run_comparisons",
-    "run_data",
-    "run_page_html",
-    "run_sections",
-    "run_that_fits",
-    "series_report",
-    "values_status",
-    "view_sections",
-]
-
 Floats = NDArray[np.float64]
 
 FAILED = tuple(status for status in Status if status.failed)
