@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vuskit._util.names import match_names
 from vuskit.bench import Run, RunSeries, StoredScores
@@ -79,7 +78,6 @@ def _placeholder(place: int) -> str:
 
 def without_names(scored: ScoredSeries) -> ScoredSeries:
     """Return the series and its scores with placeholders instead of names."""
-    scores: dict[str, NDArray[np.float64]] = {}
     repeats: dict[str, tuple[str, ...]] = {}
     renamed: dict[str, str] = {}
     for place, detector in enumerate(scored.detectors):
@@ -89,8 +87,7 @@ def without_names(scored: ScoredSeries) -> ScoredSeries:
         renamed |= dict(zip(runs, names, strict=True))
         if len(runs) > 1:
             repeats[name] = names
-    for run, score in scored.scores.items():
-        scores[renamed[run]] = score
+    scores = {renamed[run]: score for run, score in scored.scores.items()}
     series = replace(scored.series, dataset="data set", name="series")
     return ScoredSeries(series, scores, repeats)
 
