@@ -194,6 +194,25 @@ def alive_in_session(session: int) -> list[psutil.Process]:
     return found
 
 
+def alive_with(state: str) -> list[psutil.Process]:
+    """Processes of a storm, which pass its state on to those that they start."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(STATE) == state and process.pid != os.getpid():
+                found.append(process)
+    return [one for one in found if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def is_of_a_job(process: psutil.Process, main: int) -> bool:
+    """Whether a job has started a process; workers lead sessions of their own."""
+    try:
+        helper = "resource_tracker" in " ".join(process.cmdline())  # ends with those that use it
+        return helper or os.getsid(process.pid) not in (process.pid, main)
+    except (ProcessLookupError, psutil.Error):
+        return True
+
+
 def eventually(check: Any, seconds: float = PATIENCE) -> bool:
     """Whether a check holds, at once or later."""
     end = time.monotonic() + seconds
@@ -613,14 +632,23 @@ class Storm:
             expected.add(2)
         if code not in expected:
             self._problem(log, f"ended with exit code {code}")
-        if not eventually(lambda: not alive_in_session(process.pid), 60):
-            left = [" ".join(one.cmdline())[:100] for one in alive_in_session(process.pid)]
-            self._problem(log, f"left processes: {left}")
-            for one in alive_in_session(process.pid):
+        killed = signal.SIGKILL in signaled
+        if not eventually(lambda: not self._left_by(process.pid, killed=killed), 60):
+            left = self._left_by(process.pid, killed=killed)
+            self._problem(log, f"left processes: {[' '.join(one.cmdline())[:100] for one in left]}")
+        if not self.cluster.sessions:
+            for one in alive_with(self.environment[STATE]):
                 with contextlib.suppress(psutil.NoSuchProcess):
                     one.kill()
         self._check_store(log, killed=signal.SIGKILL in signaled or full)
         return code
+
+    def _left_by(self, main: int, *, killed: bool) -> list[psutil.Process]:
+        """Processes that should have ended; what jobs have started may outlive ``kill -9``."""
+        if self.cluster.sessions:
+            return alive_in_session(main)
+        found = alive_with(self.environment[STATE])
+        return [one for one in found if not (killed and is_of_a_job(one, main))]
 
     def _check_store(self, log: Path, *, killed: bool) -> None:
         now = self._jobs()
@@ -705,7 +733,7 @@ class Storm:
         for session in self.cluster.sessions:
             if not eventually(lambda s=session: not alive_in_session(s), 60):
                 self.problems.append(f"processes of Dask left: {alive_in_session(session)}")
-        known = {f"{digest}.npy" for (digest,) in self._query("SELECT hash FROM scores")}
+        known = {f"{key}.npy" for (key,) in self._query("SELECT key FROM results")}
         known.add(BEFORE)  # edits repeat finished jobs
         for path in sorted(self.run.rglob("*")):
             own = path.name in known or path.name.startswith(("results.sqlite", ".vuskit-lock"))

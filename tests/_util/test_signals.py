@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from vuskit._util.signals import delayed_signals, ignore_sigint_in_children
+from vuskit._util.signals import delayed_signals, ignore_sigint_in_children, noted_interrupts
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="no masks of signals here"
@@ -44,7 +44,7 @@ def test_children_and_threads_ignore_sigint():
 
 MEANWHILE = """
 import signal, threading
-from vuskit._util.signals import ignore_sigint_in_children
+from vuskit._util.signals import delayed_signals, ignore_sigint_in_children, noted_interrupts
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     with ignore_sigint_in_children():
@@ -93,3 +93,21 @@ def test_ignored_signals_stay_ignored():
             signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_stop_is_noted_even_if_ctrl_c_is_ignored():
+    """As in a program that a script starts in the background."""
+
+    def stop(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, stop)
+    try:
+        with noted_interrupts() as interrupted:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+            assert interrupted()
+        assert signal.getsignal(signal.SIGTERM) is stop
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])

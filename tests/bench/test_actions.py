@@ -347,7 +347,9 @@ def test_unseeded_detectors_give_the_same_scores_everywhere(workshop, tmp_path_f
     shops = [workshop, *(type(workshop)(tmp_path_factory.mktemp("other")) for _ in range(2))]
     found = []
     for shop, executor in zip(
-        shops, (InProcessExecutor(), LocalExecutor(workers=1), LocalExecutor(workers=2)), strict=True
+        shops,
+        (InProcessExecutor(), LocalExecutor(workers=1), LocalExecutor(workers=2)),
+        strict=True,
     ):
         (shop.base / "unseeded.py").write_text(RANDOM)
         names = [f'name = "unseeded:{name}"' for name in ("by_numpy", "by_python", "by_seed")]

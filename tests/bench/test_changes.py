@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -75,8 +76,12 @@ def label(base, minute):
 
 
 def reasons(workshop):
+    """Number of jobs by reason."""
+    found = Counter()
     with Store.read(workshop.folder) as store:
-        return {one.reason: one.jobs for one in expand_plan(workshop.plan(), store).stale}
+        for one in expand_plan(workshop.plan(), store).stale:
+            found[one.reason] += one.jobs
+    return found
 
 
 def edit(path, old, new):

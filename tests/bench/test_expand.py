@@ -20,12 +20,6 @@ def kinds(done):
     return counts
 
 
-def test_finished_jobs_do_not_run_again(workshop):
-    workshop.write()
-    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
-    assert workshop.run() == []
-
-
 def test_values_are_those_of_the_functions(workshop):
     workshop.write(detectors=['name = "values"'])
     workshop.run()
@@ -39,13 +33,22 @@ def test_values_are_those_of_the_functions(workshop):
         assert set(rows["buffer_reason"]) == {"median_anomaly: median length of 3 anomalies"}
 
 
-def test_a_new_detector_runs_alone(workshop):
+def test_a_changed_plan_runs_what_is_new(workshop):
     workshop.write()
-    workshop.run()
+    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
+    assert workshop.run() == []
     workshop.write(detectors=["fine", 'name = "random"'])
     done = workshop.run()
     assert {job.label for job, _ in done} == {"Random"}
     assert kinds(done) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
+    # Other settings are other evaluations; the same evaluation twice is done once.
+    entry = '[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = 20\nthresholds = 50\n'
+    workshop.write(evaluate=entry * 2)
+    assert kinds(workshop.run()) == {Kind.EVALUATE: 2}
+    assert workshop.run() == []
+    # The table holds what the latest plan asks for.
+    frame = Run(workshop.folder).values()
+    assert set(frame["settings"]) == {"buffer=20, thresholds=50, definition=journal"}
 
 
 def test_a_new_measure_is_computed_from_stored_scores(workshop):
@@ -69,24 +72,6 @@ def test_a_new_measure_is_computed_from_stored_scores(workshop):
     both = before.merge(after, on=keys, suffixes=("", "_after"))
     assert len(both) == len(before) == 4
     assert both["value"].equals(both["value_after"])
-
-
-def test_other_settings_are_other_evaluations(workshop):
-    workshop.write()
-    workshop.run()
-    other = '[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = 20\nthresholds = 50'
-    workshop.write(evaluate=other)
-    assert kinds(workshop.run()) == {Kind.EVALUATE: 2}
-    # The table holds what the latest plan asks for.
-    frame = Run(workshop.folder).values()
-    assert set(frame["settings"]) == {"buffer=20, thresholds=50, definition=journal"}
-
-
-def test_the_same_evaluation_twice_is_done_once(workshop):
-    entry = '[[evaluate]]\nmeasures = ["auc_pr"]\nbuffer = 20\n'
-    workshop.write(evaluate=entry * 2)
-    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
-    assert workshop.run() == []
 
 
 def test_equal_scores_of_two_seeds_are_evaluated_for_each(workshop):

@@ -196,11 +196,11 @@ def test_what_decides_the_scores_is_in_their_keys_and_in_those_of_evaluations(wo
 
 
 def test_settings_and_measures_are_in_the_keys_of_evaluations_only(workshop):
-    found = [keys(workshop)]
-    for text in ('["auc_pr"]\nbuffer = 20', '["auc_pr"]\nbuffer = 30', '["vus_pr"]\nbuffer = 30',
+    texts = ('["auc_pr"]\nbuffer = 20', '["auc_pr"]\nbuffer = 30', '["vus_pr"]\nbuffer = 30',
                  '[{name = "f_score", beta = 2}]', '["f_score"]',
-                 '["f_score"]\ntrain_length = 5'):  # fmt: skip
-        found.append(keys(workshop, evaluate=f"[[evaluate]]\nmeasures = {text}"))
+                 '["f_score"]\ntrain_length = 5')  # fmt: skip
+    plans = [f"[[evaluate]]\nmeasures = {text}" for text in texts]
+    found = [keys(workshop), *(keys(workshop, evaluate=plan) for plan in plans)]
     assert len({key for one in found for key in one[Kind.EVALUATE]}) == 2 * len(found)
     assert len({key for one in found for key in one[Kind.SCORE]}) == 2
 

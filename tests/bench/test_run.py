@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -316,16 +314,6 @@ def test_tables_follow_a_moved_series(workshop):
 # -- measures -----------------------------------------------------------------------------------
 
 
-def elsewhere(shop, code):
-    """Run code in a process that has never seen the module of the measure."""
-    script = f"from pathlib import Path\nfolder = Path({str(shop.folder)!r})\n{code}"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture
 def own(workshop, start):
     """A run with a measure of one's own, made by another process."""
@@ -343,12 +331,9 @@ def own(workshop, start):
     return workshop
 
 
-def test_measures_of_the_package_keep_what_it_knows_of_them(workshop, start):
+def test_measures_of_the_package_keep_what_it_knows_of_them(workshop):
     evaluate = '[[evaluate]]\nmeasures = ["ucr_score", {name = "f_score", beta = 2}]\nbuffer = 20'
-    workshop.write(detectors=['name = "values"'], evaluate=evaluate)
-    process = start()
-    process.communicate()
-    assert process.returncode == 0
+    workshop.write(detectors=['name = "values"'], evaluate=evaluate).run()
     found = Run(workshop.folder).measures()
     assert [measure.group for measure in found.values()] == ["paper", "extra"]
     assert list(found) == ["f_score(beta=2)", "ucr_score"]
@@ -370,8 +355,7 @@ def test_title_family_bounds_and_direction_are_read_from_the_store(own):
     assert found["auc_pr"].title == "AUC-PR"
     assert found["auc_pr"].higher_is_better
 
-
-def test_the_leaderboard_of_a_measure_where_lower_is_better(own, tmp_path):
+    # Lower is better.
     values = Run(own.folder).values()
     table = values[values["measure"] == "misplaced"]
     assert set(table["measure_title"]) == {"Misplaced"}
@@ -380,11 +364,10 @@ def test_the_leaderboard_of_a_measure_where_lower_is_better(own, tmp_path):
     assert board["misplaced"].dropna().is_monotonic_increasing
     assert board["misplaced"].notna().to_list() == [True, True, False]
     assert board["detector"].to_list()[-1] == "misbehaving:raises"
-    written = Run(own.folder).export(tmp_path / "values.csv")
-    assert set(written["higher_is_better"]) == {True, False}
 
 
 def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
+    from vuskit.cli._results_table import read_results
     from vuskit.report.page.run import RunReport
 
     run = RunReport.read(own.folder)
@@ -396,44 +379,27 @@ def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
     first, last = found.summary.index
     assert found.summary["mean"][first] < found.summary["mean"][last]
     assert run.without_values(settings, "misplaced") == ("misbehaving:raises",)
-
-
-def test_compare_knows_the_direction_in_another_process(own):
-    code = (
-        "from vuskit.cli._results_table import read_results\n"
-        "found = read_results(folder)\n"
-        "print(found.title('misplaced'), found.direction('misplaced'), found.direction('auc_pr'))\n"
-        "counts = found.frame.groupby('detector')['value'].count()\n"
-        "print(*counts[counts == 0].index)\n"
-    )
-    assert elsewhere(own, code).splitlines() == ["Misplaced False True", "misbehaving:raises"]
+    compared = read_results(own.folder)
+    assert compared.title("misplaced") == "Misplaced"
+    assert (compared.direction("misplaced"), compared.direction("auc_pr")) == (False, True)
 
 
 def test_values_of_another_version_of_a_measure_are_not_shown(workshop):
-    """The plan goes from one version to another and back, and a job holds both."""
+    """The plan goes from one version to another and back."""
     module = workshop.base / "versioned.py"
-    texts = [
-        "import vuskit\n"
-        f"@vuskit.register_measure(name='versioned', title='V{number}')\n"
-        f"def versioned(y_true, y_score):\n    return {number}.0\n"
-        for number in (1, 2)
-    ]
-    measures = (["auc_pr", "versioned"], ["auc_pr", "versioned", "auc_roc"])
-    for text, names in zip([*texts, texts[0]], [*measures, measures[1]], strict=True):
-        module.write_text(text)
-        listed = ", ".join(f'"{name}"' for name in names)
-        workshop.write(
-            top='imports = ["versioned"]',
-            evaluate=f"[[evaluate]]\nmeasures = [{listed}]\nbuffer = 20",
+    workshop.write(
+        top='imports = ["versioned"]',
+        evaluate='[[evaluate]]\nmeasures = ["auc_pr", "versioned"]\nbuffer = 20',
+    )
+    for number, jobs in ((1, 6), (2, 2), (1, 0)):
+        module.write_text(
+            "import vuskit\n"
+            f"@vuskit.register_measure(name='versioned', title='V{number}')\n"
+            f"def versioned(y_true, y_score):\n    return {number}.0\n"
         )
-        # Another process, as a user would have: modules are read once per process.
-        elsewhere(
-            workshop,
-            "from vuskit.bench import load_plan, run_plan\n"
-            "run_plan(load_plan(folder.parent / 'bench.toml'))",
-        )
-    values = Run(workshop.folder).values()
-    shown = values[values["measure"] == "versioned"]
-    assert set(shown["value"]) == {1.0}
-    assert set(shown["measure_title"]) == {"V1"}
-    assert len(values) == 6
+        assert len(workshop.run()) == jobs
+        values = Run(workshop.folder).values()
+        shown = values[values["measure"] == "versioned"]
+        assert set(shown["value"]) == {float(number)}
+        assert set(shown["measure_title"]) == {f"V{number}"}
+        assert len(values) == 4

@@ -185,6 +185,29 @@ def test_jobs_whose_data_changed_are_reported_and_run_later(workshop, start):
     assert len(workshop.values()) == 2
 
 
+DRIFTING = """
+from pathlib import Path
+
+def drift(values):
+    note = Path(__file__).with_name("calls")
+    note.write_text(note.read_text() + "x" if note.exists() else "x")
+    return values ** len(note.read_text())
+"""
+
+
+def test_new_scores_of_a_drifting_detector_are_evaluated_again(workshop):
+    (workshop.base / "drifting.py").write_text(DRIFTING)
+    workshop.write(detectors=['name = "drifting:drift"'], series=ONE_SERIES).run()
+    before = Run(workshop.folder).values()["value"].tolist()
+    ((key,),) = workshop.query("SELECT key FROM results WHERE kind = 'score'")
+    with Store(workshop.folder) as store:
+        assert store.forget([key]) == 1
+        assert store.statuses() == {}  # old values do not belong to the new scores
+    assert [job.kind for job, _ in workshop.run()] == [Kind.SCORE, Kind.EVALUATE]
+    assert Run(workshop.folder).values()["value"].tolist() != before
+    assert Run(workshop.folder).verify().problems == []
+
+
 class BrokenError(Exception):
     pass
 

@@ -14,6 +14,9 @@ import pytest
 from cli.terminal import COMMAND, holding, on_terminal
 from waiting import PATIENCE, eventually
 
+from vuskit.engine import Status
+from vuskit.store import Store
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
 PLAN = """
 [[series]]
@@ -184,7 +187,8 @@ def test_study_summary_says_how_to_go_on(tmp_path):
     for scored in make_several():
         write_scored(tmp_path / "saved", scored)
     arguments = ["study", "summary", "saved", "--processes", "1", "--output", "out"]
-    err = interrupted(tmp_path, holding("vuskit.engine:ResultFolder.save"), arguments)
+    err = interrupted(tmp_path, holding("vuskit.store:Store.save"), arguments)
     assert "Resume with: vuskit study summary saved" in err
-    assert len(list((tmp_path / "out" / "series").glob("[!.]*.npz"))) == 1
+    with Store.read(tmp_path / "out" / "series") as store:
+        assert list(store.statuses().values()) == [Status.OK]
     assert not list((tmp_path / "out").glob(".vuskit-*"))

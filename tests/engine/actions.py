@@ -72,7 +72,7 @@ def numbers(seed, gate=None):
     if gate is not None:
         Gate(gate).pass_through()
     draws = np.random.default_rng(seed).normal(size=(40, 30))
-    return {"product": draws @ draws.T, "sum": float(draws.sum()), "seed": seed}
+    return {"product": (draws @ draws.T).tolist(), "sum": float(draws.sum()), "seed": seed}
 
 
 def skips():

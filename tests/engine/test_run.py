@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -30,7 +31,6 @@ from vuskit.engine import (
 )
 from vuskit.errors import ChangedInputError
 from vuskit.store import Store
-from vuskit.store.encoding import encode_value
 
 SEEDS = range(12)
 
@@ -45,7 +45,7 @@ def run(tasks, **options):
 
 
 def bytes_of(results):
-    return {key: encode_value(outcome.value) for key, outcome in results.outcomes.items()}
+    return {key: json.dumps(outcome.value) for key, outcome in results.outcomes.items()}
 
 
 def test_same_bytes_everywhere_also_if_a_worker_is_killed(tmp_path):
@@ -103,8 +103,11 @@ def test_children_run_after_their_parents_and_before_other_tasks():
 
 
 def test_a_failed_parent_drops_its_children():
-    tasks = [call(actions.raises, key="bad"), child("bad", "never"), call(actions.skips, key="no"),
-             child("no", "neither"), call(actions.numbers, 1, key="good"), child("good", "yes")]  # fmt: skip
+    tasks = [
+        *(call(actions.raises, key="bad"), child("bad", "never")),
+        *(call(actions.skips, key="no"), child("no", "neither")),
+        *(call(actions.numbers, 1, key="good"), child("good", "yes")),
+    ]
     results, order, progress = run(tasks)
     assert sorted(order) == ["bad", "good", "no", "yes"]
     assert (progress.total, progress.done, progress.failed) == (4, 4, 1)
@@ -209,10 +212,11 @@ def test_progress():
     run_tasks(tasks, results=MemoryResults(), progress=told.append)
     assert (told[0].total, told[0].done, told[0].running) == (2, 0, ())
     assert told[1].running == ("call of raises",)
-    assert [state.done for state in told] == [0, 0, 1, 1, 2]
-    assert [state.failed for state in told] == [0, 0, 1, 1, 1]
-    assert told[2].name == "call of raises"
-    assert told[2].seconds_left > 0
+    # The second task starts before the first one is saved.
+    assert [state.done for state in told] == [0, 0, 0, 1, 2]
+    assert [state.failed for state in told] == [0, 0, 0, 1, 1]
+    assert told[3].name == "call of raises"
+    assert told[3].seconds_left > 0
     assert told[-1].seconds_left == 0
     assert told[-1].running == ()
     stored = told[-1].as_json()
@@ -312,7 +316,7 @@ def test_killed_runs_end_like_an_undisturbed_one(start, tmp_path):
     assert times.items() <= finished(folder).items()
     expected, _, _ = run([call(actions.numbers, seed, key=f"{seed:032x}") for seed in SEEDS])
     with Store.read(folder) as store:
-        assert {one.key: encode_value(one.value) for one in store.results()} == bytes_of(expected)
+        assert {one.key: json.dumps(one.value) for one in store.results()} == bytes_of(expected)
         assert store.damages() == []
 
 

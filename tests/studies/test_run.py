@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from dask_cluster import kill_tree, scheduler
 from studies.scored import SOME, make_scored, make_several, stored, write_scored
 from waiting import eventually
 
-from vuskit.engine import DaskExecutor, ExecutorSettings, Limits
+from vuskit.engine import DaskExecutor, ExecutorSettings, Limits, NotApplicableError
 from vuskit.errors import InvalidInputError
 from vuskit.measures import Measure
 from vuskit.studies import (
@@ -111,6 +112,55 @@ def test_a_series_over_its_time_is_a_failure(slow):
     assert [failure.name for failure in found.failures] == ["mill/s3"]
     assert "took more than 5 s" in found.failures[0].reason
     assert len(found.values) == 5
+
+
+def test_failures_are_repeated_and_skipped_series_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("vuskit.studies.registry._STUDIES", {})
+    monkeypatch.setenv("FAILING", "s3")
+
+    @study(title="Picky", question="Which?", better="lower")
+    @dataclass(frozen=True)
+    class Picky(Study[SlowResult]):
+        def per_series(self, scored):
+            one = scored.series
+            if one.name == os.environ["FAILING"]:
+                raise ValueError("not yet")
+            if one.name == "s4":
+                raise NotApplicableError("too flat")
+            return SeriesValues(one.dataset, one.name, 5, {"detector": ("a",)}, np.ones(1))
+
+        def combine(self, parts):
+            return SlowResult(tuple(parts))
+
+    first = run_study(Picky, make_several(), folder=tmp_path)
+    assert [failure.reason for failure in first.failures] == ["ValueError: not yet", "too flat"]
+    monkeypatch.setenv("FAILING", "s1")
+    states = []
+    second = run_study(Picky, make_several(), folder=tmp_path, progress=states.append)
+    assert (states[-1].before, states[-1].ran) == (5, 1)
+    assert [failure.reason for failure in second.failures] == ["too flat"]
+
+
+@dataclass(frozen=True)
+class Part:
+    number: int
+
+
+def test_stored_values_of_undeclared_classes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("vuskit.studies.registry._STUDIES", {})
+
+    @study(title="Odd", question="What?", better="lower")
+    @dataclass(frozen=True)
+    class Odd(Study[SlowResult]):
+        def per_series(self, scored):
+            return Part(1)
+
+        def combine(self, parts):
+            return SlowResult(())
+
+    assert run_study(Odd, make_several(), folder=tmp_path).failures == ()
+    with pytest.raises(InvalidInputError, match=r"cannot be read \(KeyError: 'Part'\); declare"):
+        run_study(Odd, make_several(), folder=tmp_path)
 
 
 def test_executor_and_processes_exclude_each_other():

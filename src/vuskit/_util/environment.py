@@ -65,11 +65,6 @@ def installed_versions(libraries: Iterable[str] = ()) -> dict[str, str]:
 
     The name of the core in use, as ``core``, is one of them: both cores round differently.
 
-    Parameters
-    ----------
-    libraries : iterable of str
-        Names of distributions; missing ones are omitted.
-
     Examples
     --------
     >>> list(installed_versions(["scipy", "no-such-library"]))

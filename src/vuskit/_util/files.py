@@ -42,20 +42,6 @@ def atomic_path(
 ) -> Iterator[Path]:
     """Yield a new, empty file that replaces `path` on success and is removed on failure.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file to write.
-    durable : bool, default=False
-        Sync the file to disk before the block ends, so that it survives a power failure.
-    scratch : Path, optional
-        Folder of the temporary file, on the same file system. Default: the folder of `path`.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-
     Examples
     --------
     >>> import tempfile
@@ -88,11 +74,6 @@ def atomic_path(
 def write_atomically(path: str | Path, data: bytes | str, *, durable: bool = False) -> None:
     """Write a file completely, or keep the existing file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-
     Examples
     --------
     >>> import tempfile
@@ -109,11 +90,6 @@ def write_atomically(path: str | Path, data: bytes | str, *, durable: bool = Fal
 @contextmanager
 def atomic_files(folder: str | Path) -> Iterator[Path]:
     """Yield a temporary folder; on success its files move to `folder`, which is created if missing.
-
-    Raises
-    ------
-    OSError
-        If the files cannot be written.
 
     Examples
     --------

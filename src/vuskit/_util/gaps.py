@@ -11,16 +11,6 @@ __all__ = ["bridge_gaps"]
 def bridge_gaps(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Replace NaN by linear interpolation; repeat the nearest known value at the ends.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,) or (n, d)
-        Each channel of a 2-D array is interpolated separately.
-
-    Returns
-    -------
-    ndarray
-        The same array if it has no gaps. A channel without any known value becomes zeros.
-
     Examples
     --------
     >>> bridge_gaps(np.array([np.nan, 1.0, np.nan, 3.0]))

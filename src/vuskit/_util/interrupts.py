@@ -125,13 +125,7 @@ def was_interrupted() -> bool:
 
 
 def begin_result() -> None:
-    """Ignore Ctrl-C from now on, so that the result is written completely.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If Ctrl-C arrived before and is not handled yet.
-    """
+    """Ignore Ctrl-C from now on, so that the result is written completely."""
     if _installed is not None and _installed.phase is _Phase.RUNNING:
         _installed.phase = _Phase.COMPLETE
         if was_interrupted():

@@ -64,20 +64,6 @@ def match_names(
 
     See :func:`matches_name` for the rules.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Available names.
-    patterns : str or iterable of str
-        Shell patterns.
-    argument : str, default="names"
-        Name of the argument or option in errors.
-
-    Raises
-    ------
-    InvalidInputError
-        If a pattern matches none of the names.
-
     Examples
     --------
     >>> match_names(["ECG/a", "ECG/b", "KPI/a"], ["b", "KPI/*"])

@@ -125,11 +125,6 @@ def format_duration(seconds: float) -> str:
 def parse_bytes(name: str, value: Any) -> int:
     """Parse an amount of memory: a number of bytes, or a text with a unit.
 
-    Raises
-    ------
-    InvalidInputError
-        If the value is not an amount of memory.
-
     Examples
     --------
     >>> parse_bytes("memory", "1.5 GB"), parse_bytes("memory", "2GiB"), parse_bytes("memory", 4096)

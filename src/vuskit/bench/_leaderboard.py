@@ -107,17 +107,7 @@ def values_by_series(values: pd.DataFrame) -> pd.Series:
 
 
 def common_values(cells: pd.Series, measure: str, detectors: Sequence[str]) -> pd.DataFrame:
-    """Values of a measure by series and detector, for the series that count in means.
-
-    Parameters
-    ----------
-    cells : pandas.Series
-        From `values_by_series`.
-    measure : str
-        A measure with at least one value.
-    detectors : sequence of str
-        Detectors to compare: the columns of the result.
-    """
+    """Values of a measure by series and detector, for the series that count in means."""
     table: pd.DataFrame = cells.loc[measure].unstack("detector").reindex(columns=list(detectors))
     return table[common_series(table.to_numpy(dtype=float).T)]
 
@@ -192,19 +182,7 @@ def leaderboard(
 
 @dataclass(frozen=True, eq=False)
 class _Board:
-    """Means under one set of settings.
-
-    Attributes
-    ----------
-    means : pandas.DataFrame
-        By detector and measure.
-    own : pandas.Series
-        Number of series with any value, by detector.
-    counts : dict from str to dict
-        Number of ``series`` (and ``datasets``) behind a mean, by measure.
-    present : list of str
-        Measures with at least one value.
-    """
+    """Means under one set of settings."""
 
     means: pd.DataFrame
     own: pd.Series

@@ -56,20 +56,7 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Scores of a detector, or from a file.
-
-    Attributes
-    ----------
-    scores : array
-        One per point.
-    fit_seconds, score_seconds : float or None
-        Time for fitting and for scoring.
-    cold : bool
-        Whether this was the first run of the detector in its process, so that the times include
-        imports and compilation.
-    filled : int
-        Number of points at the ends of imported scores that had no score and were filled.
-    """
+    """Scores of a detector, or from a file."""
 
     scores: Scores
     fit_seconds: float | None = None
@@ -80,17 +67,7 @@ class ScoreResult:
 
 @dataclass(frozen=True)
 class EvaluateResult:
-    """Values of measures.
-
-    Attributes
-    ----------
-    values : dict
-        Numbers by measure; an undefined measure is absent.
-    buffer : int or None
-        Buffer length; None if none was found.
-    buffer_reason : str
-        How the buffer was chosen, or why there is none.
-    """
+    """Values of measures."""
 
     values: dict[str, float]
     buffer: int | None
@@ -100,19 +77,6 @@ class EvaluateResult:
 @dataclass(frozen=True)
 class JobAction(Action):
     """A job as an engine action; `load` attaches the arrays for workers without file access.
-
-    Attributes
-    ----------
-    job : Job
-        The job.
-    imports : tuple of str
-        Modules that register detectors and measures.
-    base : Path or None
-        Folder of the plan, where these modules may be.
-    scores_path : Path or None
-        Stored scores of an evaluation.
-    digest : str or None
-        Their digest.
 
     Examples
     --------
@@ -150,17 +114,7 @@ class JobAction(Action):
         return str(self.job.code) if self.job.code.parts else None
 
     def run(self) -> ScoreResult | EvaluateResult:
-        """Run the job.
-
-        Raises
-        ------
-        NotApplicableError
-            If the detector or the measures do not apply to the series.
-        StaleWorkerError
-            If the code in this process differs from the expected code.
-        Exception
-            Whatever the detector raises.
-        """
+        """Run the job."""
         # Functions may import modules when they run.
         with importable(self.base):
             try:
@@ -196,13 +150,7 @@ class JobAction(Action):
                 _warm_measures(self.job)
 
     def load(self) -> JobAction:
-        """Attach the series and the scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If a file cannot be read.
-        """
+        """Attach the series and the scores."""
         scores = None
         if isinstance(self.job, ImportJob):
             scores = _external_scores(self.job)
@@ -369,13 +317,7 @@ def _warm_measures(job: EvaluateJob) -> None:
 
 
 def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> EvaluateResult:
-    """Compute the measures of a job.
-
-    Raises
-    ------
-    MeasureError
-        If a measure fails.
-    """
+    """Compute the measures of a job."""
     first = job.about["train_length"]
     if first:
         series, scores = series.after(first), scores[first:]

@@ -43,17 +43,7 @@ _TOLERANCE = 1e-9  # other libraries and processors round differently
 
 @dataclass(frozen=True)
 class ValueChanges:
-    """How values differ from the previous ones.
-
-    Attributes
-    ----------
-    path : Path
-        File with the old values.
-    n_compared, n_changed : int
-        Number of values in both plans, and of those that differ by more than 1e-9.
-    largest : str
-        The largest change; empty if there is none.
-    """
+    """How values differ from the previous ones."""
 
     path: Path
     n_compared: int
@@ -70,18 +60,7 @@ class ValueChanges:
 
 
 def keep_values(run: Run) -> Path | None:
-    """Write the values of a run to a file in its folder, before a new plan replaces them.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-
-    Returns
-    -------
-    Path or None
-        The file; None if the run has no values.
-    """
+    """Write the values of a run to a file in its folder, before a new plan replaces them."""
     values = run.values()
     if not len(values):
         return None
@@ -91,15 +70,7 @@ def keep_values(run: Run) -> Path | None:
 
 
 def find_changes(run: Run, path: Path) -> ValueChanges:
-    """Compare the values of a run, by name, with those that `keep_values` saved.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    path : Path
-        The file.
-    """
+    """Compare the values of a run, by name, with those that `keep_values` saved."""
     pandas = require("pandas", purpose="a comparison of values")
     text = dict.fromkeys(("dataset", "series", "detector", "settings", "measure"), str)
     old = pandas.read_csv(path, dtype=text, keep_default_na=False, na_values={"seed": [""]})
@@ -136,17 +107,7 @@ def _by_place(values: pd.DataFrame, keys: list[str]) -> pd.Series:
 
 @dataclass(frozen=True)
 class StaleJobs:
-    """Jobs that run again although they were finished under the latest plan.
-
-    Attributes
-    ----------
-    kind : Kind
-        Kind of the jobs.
-    reason : str
-        What changed.
-    jobs : int
-        Number of jobs.
-    """
+    """Jobs that run again although they were finished under the latest plan."""
 
     kind: Kind
     reason: str
@@ -158,21 +119,7 @@ class StaleJobs:
 
 
 def find_stale_jobs(todo: Iterable[Job], store: Store) -> tuple[StaleJobs, ...]:
-    """Match the jobs to run, by name, with the results of the latest plan.
-
-    Parameters
-    ----------
-    todo : iterable of Job
-        Unfinished jobs of the new plan.
-    store : Store
-        Store with the latest plan and its results.
-
-    Returns
-    -------
-    tuple of StaleJobs
-        Grouped by reason, the most frequent first. New detectors, series and seeds are not stale,
-        and neither are evaluations of scores that are computed again.
-    """
+    """Match the jobs to run, by name, with the results of the latest plan."""
     todo = list(todo)
     repeated = {job.key for job in todo}
     before: dict[tuple[Any, ...], Result] = {}

@@ -58,13 +58,7 @@ class _SeriesCatalog:
         self._new: list[tuple[str, str, str]] = []
 
     def describe(self, source: SeriesSource) -> SeriesRef:
-        """Describe a series, reading it if it is new or changed.
-
-        Raises
-        ------
-        InvalidInputError
-            If it cannot be read.
-        """
+        """Describe a series, reading it if it is new or changed."""
         if source.spec not in self._refs:
             self._refs[source.spec] = self._described(source)
         return self._refs[source.spec]
@@ -162,29 +156,7 @@ def expand_plan(
     reread: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ExpandedPlan:
-    """Expand a plan into jobs, read new series, and look up finished jobs.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to run.
-    store : Store
-        Store with the series and results of earlier runs.
-    reread : bool, default=False
-        Read every series again.
-    progress : callable, optional
-        Called with the number of series described so far.
-
-    Returns
-    -------
-    ExpandedPlan
-        The jobs; `notes` lists unreadable and duplicate series.
-
-    Raises
-    ------
-    InvalidInputError
-        If the plan selects no series.
-    """
+    """Expand a plan into jobs, read new series, and look up finished jobs."""
     plan = _with_current_code(plan)
     catalog = _SeriesCatalog(store, reread=reread)
     notes: list[str] = []
@@ -554,17 +526,6 @@ def unclaimed_files(
 ) -> list[str]:
     """Note the files of a folder that no format can read.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    paths : iterable of Path
-        Unreadable files in it.
-    names : sequence of str
-        Patterns of the plan; files that match none of them are not reported.
-    wanted : str, optional
-        Required header. Default: any known format.
-
     Examples
     --------
     >>> unclaimed_files(Path("data"), [Path("data/a.tab"), Path("data/b.csv")], ["a*"])
@@ -597,15 +558,7 @@ def unfitting_files(folder: Path, keys: Sequence[str], pattern: str) -> list[str
 
 
 def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec]) -> list[str]:
-    """Note columns that are not used as channels, and series with missing values.
-
-    Parameters
-    ----------
-    series : iterable of SeriesRef
-        Series of the plan.
-    detectors : iterable of DetectorSpec
-        Detectors of the plan; those without `impute` fail on missing values.
-    """
+    """Note columns that are not used as channels, and series with missing values."""
     by_reason: dict[str, list[str]] = {}
     missing = []
     for ref in series:

@@ -76,18 +76,6 @@ class Kind(enum.StrEnum):
 class DetectorSpec:
     """A detector by name (or ``module:object``) with its parameters.
 
-    Parameters
-    ----------
-    name : str
-        A registered name, ``library:Class`` of a model (``pyod:KNN``), or ``module:name`` of
-        anything that `vuskit.detectors.adapt` accepts.
-    params : str
-        Canonical JSON of the parameters without the seed.
-    label : str
-        Its name in tables.
-    folder : str, optional
-        Folder of the plan; modules in it can be imported.
-
     Examples
     --------
     >>> spec = DetectorSpec("lof", '{"n_neighbors":5}', "LOF")
@@ -106,13 +94,7 @@ class DetectorSpec:
         return cls(name, canonical(params), label, folder)
 
     def build(self, seed: int) -> Detector:
-        """Create the detector.
-
-        Raises
-        ------
-        InvalidInputError
-            If the name, a parameter or a value is invalid.
-        """
+        """Create the detector."""
         return self._adapted(seed).detector
 
     def _adapted(self, seed: int) -> Adapted:
@@ -177,13 +159,7 @@ class MeasureSpec:
     options: str = "{}"
 
     def build(self) -> Measure:
-        """Return the measure.
-
-        Raises
-        ------
-        InvalidInputError
-            If the measure or an option is unknown.
-        """
+        """Return the measure."""
         measure, options = get_measure(self.name), json.loads(self.options)
         accepted = inspect.signature(measure.function).parameters
         for option in options:
@@ -424,13 +400,6 @@ def settings_text(settings: EvaluationSettings, train_length: TrainLength) -> st
 
 def evaluated_from(series: Series | SeriesRef, train_length: TrainLength) -> int:
     """First point of a series that is evaluated.
-
-    Parameters
-    ----------
-    series : Series or SeriesRef
-        The whole series.
-    train_length : int, "auto" or None
-        Leading points to exclude; "auto": the training part that the series declares.
 
     Examples
     --------

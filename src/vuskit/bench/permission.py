@@ -84,13 +84,7 @@ def _entries(document: dict[str, Any], key: str) -> list[Any]:
 
 
 def permitted(action: JobAction, *, allow_code: bool) -> JobAction:
-    """Return the action without imports if it needs no other code; check permission otherwise.
-
-    Raises
-    ------
-    InvalidInputError
-        If the action needs other code that is not allowed; the message lists the code.
-    """
+    """Return the action without imports if it needs no other code; check permission otherwise."""
     code = stored_code(action)
     if not code:
         # A module in the folder of the plan could shadow one of ours.

@@ -407,11 +407,6 @@ def load_plan(path: str | Path) -> Plan:
 def planned_folder(path: str | Path) -> Path:
     r"""Return the run folder of a plan, without importing code that the plan names.
 
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be read or `folder` is not a string.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -469,11 +464,6 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
 
 def make_plan(document: dict[str, Any], *, base: Path, name: str = "the plan") -> Plan:
     """Check a plan that is given as tables and lists; the run records it as TOML.
-
-    Raises
-    ------
-    InvalidInputError
-        If a key or value is invalid, as for `load_plan`.
 
     Examples
     --------

@@ -495,7 +495,7 @@ class Run:
                 for _, result in store.planned(hash=series_hash)
                 if result is not None and result.status is not Status.OK
             }
-        return dict(Counter(found.values()))
+        return dict(sorted(Counter(found.values()).items()))
 
     # -- names -----------------------------------------------------------------------------------
 
@@ -903,7 +903,7 @@ class Run:
         path : str or Path
             The file; its name should end in ``.vuskit.zip``.
         scores : bool, optional
-            Whether to add labels and scores, so that others can recompute the values. Default:
+            Whether to add scores, so that others can recompute the values. Default:
             only if the scores take at most 256 MB.
         partial : bool, default=False
             Accept an unfinished run.
@@ -998,13 +998,7 @@ class Run:
 
 
 def stored_action(store: Store, result: Result) -> JobAction:
-    """Return the action that computes a stored result again.
-
-    Raises
-    ------
-    InvalidInputError
-        If the latest plan does not include it.
-    """
+    """Return the action that computes a stored result again."""
     start = store.latest()
     named = store.named(result.key)
     rows = [] if named is None else store.rows("series", hash=named.hash)

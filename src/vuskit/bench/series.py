@@ -33,12 +33,6 @@ _SHOWN_FILES = 3
 class SeriesSource:
     """Where a series comes from: a file with its format, or the arguments of a synthetic series.
 
-    Parameters
-    ----------
-    spec : str
-        Canonical JSON: ``{"file": ..., "format": ..., "options": {...}}`` or
-        ``{"synthetic": {...}}``; ``{}`` in a pack, which does not contain the file.
-
     Examples
     --------
     >>> source = SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1})
@@ -81,13 +75,7 @@ class SeriesSource:
 
     @property
     def format(self) -> Format | None:
-        """The format; None for a synthetic series.
-
-        Raises
-        ------
-        InvalidInputError
-            If the format is not registered in this process.
-        """
+        """The format; None for a synthetic series."""
         return None if self.format_name is None else get_format(self.format_name)
 
     @property
@@ -99,24 +87,12 @@ class SeriesSource:
         return declared_train_length(self.path) if given is None else given
 
     def stamp(self) -> str:
-        """Version of the code that reads or generates the series.
-
-        Raises
-        ------
-        InvalidInputError
-            If the format is unknown.
-        """
+        """Version of the code that reads or generates the series."""
         form = self.format
         return str(code_of(vuskit if form is None else form.read))
 
     def file_states(self, known: Iterable[str] = ()) -> dict[str, str]:
-        """State of the file, of its companion files, and of previously known files.
-
-        Raises
-        ------
-        InvalidInputError
-            If the format is unknown or cannot find the companion files.
-        """
+        """State of the file, of its companion files, and of previously known files."""
         form, path = self.format, self.path
         if form is None or path is None:
             return {}
@@ -125,13 +101,7 @@ class SeriesSource:
         return {one: file_state(one) for one in sorted(set(paths))}
 
     def changed_files(self, files: Mapping[str, str]) -> tuple[str, ...]:
-        """Files that changed since they had these states, including new companion files.
-
-        Raises
-        ------
-        InvalidInputError
-            If the format is unknown.
-        """
+        """Files that changed since they had these states, including new companion files."""
         now = self.file_states(files)
         return tuple(path for path, state in now.items() if files.get(path) != state)
 
@@ -145,13 +115,7 @@ class SeriesSource:
         return f" ({listed(shown, most=_SHOWN_FILES)})" if shown else ""
 
     def load(self) -> Series:
-        """Read or generate the series.
-
-        Raises
-        ------
-        InvalidInputError
-            If it cannot be read.
-        """
+        """Read or generate the series."""
         if self.path is None:
             return make_series(**self.content["synthetic"])
         options = self.content["options"]
@@ -162,27 +126,7 @@ class SeriesSource:
 
 @dataclass(frozen=True)
 class SeriesRef:
-    """Description of a series, without its values.
-
-    Attributes
-    ----------
-    hash, values_hash : str
-        Digests of its content, and of its values alone.
-    dataset, name : str
-        Data set and name.
-    n_points, n_channels, n_missing : int
-        Sizes; number of NaN values.
-    train_length : int or None
-        Number of leading training points.
-    events : tuple
-        Anomalies as half-open intervals.
-    source : SeriesSource
-        Where it comes from.
-    left_out : tuple of str
-        Columns of the file that are not used as channels, each with the reason.
-    files : dict
-        Files that the series was read from, each with its state at that time.
-    """
+    """Description of a series, without its values."""
 
     hash: str
     values_hash: str
@@ -213,15 +157,7 @@ class SeriesRef:
         return sum(stop - start for start, stop in self.events)
 
     def load(self) -> Series:
-        """Read the series and check that it has not changed since the plan was expanded.
-
-        Raises
-        ------
-        ChangedInputError
-            If it has changed.
-        InvalidInputError
-            If it cannot be read.
-        """
+        """Read the series and check that it has not changed since the plan was expanded."""
         series = _recent.get(self.hash)
         if series is None:
             series = self.verified(self._read())
@@ -241,13 +177,7 @@ class SeriesRef:
             ) from error
 
     def verified(self, series: Series) -> Series:
-        """Return the series if its content matches this description.
-
-        Raises
-        ------
-        ChangedInputError
-            If its content differs.
-        """
+        """Return the series if its content matches this description."""
         if series.content_hash != self.hash:
             raise ChangedInputError(
                 f"{self.title} must not change during a run, got different values or labels"
@@ -276,11 +206,6 @@ _recent: dict[str, Series] = {}
 
 def describe_series(source: SeriesSource) -> SeriesRef:
     """Read a series and return its description.
-
-    Raises
-    ------
-    InvalidInputError
-        If it cannot be read.
 
     Examples
     --------

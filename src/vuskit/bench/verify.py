@@ -205,8 +205,9 @@ class _Check:
     def _check_measures(self) -> None:
         """Compare titles and directions with the measures of this version."""
         known = {measure.name: measure for measure in list_measures()}
+        stored = self._run.measures()
         for row in self._store.rows("measures"):
-            measure = self._run.measures()[row["name"]]
+            measure = stored[row["name"]]
             registered = known.get(row["name"].partition("(")[0])
             if registered is None:
                 continue

@@ -26,23 +26,9 @@ class PackedValue:
 
 
 def pack(value: Any, *, portable: bool = False) -> bytes:
-    """Pickle a value for another process.
+    """Pickle a value for another process, with the modules that it cannot import.
 
-    Modules that the other process cannot import are sent by value: notebooks, scripts, and modules
-    that only this process can find.
-
-    Parameters
-    ----------
-    value : object
-        An action or its result.
-    portable : bool, default=False
-        Whether the process may run on another machine, where it can import installed packages but
-        no modules from folders of this machine.
-
-    Examples
-    --------
-    >>> unpack(pack(lambda: 3))()
-    3
+    A ``portable`` value may be sent to another machine, which has only installed packages.
     """
     cloudpickle = require("cloudpickle", purpose=_PURPOSE)
     registered = cloudpickle.list_registry_pickle_by_value()

@@ -67,15 +67,6 @@ class Pool:
 
     Single-threaded: processes make progress in `poll`. On Linux, a process ends with the thread
     that started it. Other threads may only call `kill`, and `close` while no task runs.
-
-    Parameters
-    ----------
-    workers : int
-        Number of processes.
-    limits : Limits
-        Limits of each task.
-    scratch : Path
-        Folder for the output of the processes.
     """
 
     def __init__(self, workers: int, limits: Limits, scratch: Path) -> None:
@@ -291,7 +282,7 @@ class _WorkerProcess:
         message, self._part, self._size = pickle.loads(self._part), bytearray(), -1
         assert self.job is not None
         match message:
-            case "idle", _:
+            case ("idle",):
                 self.begin(self.job)
             case "warm-up", begin:
                 self._enter("warm-up", begin, self._limits.warm_up_seconds)
@@ -299,7 +290,7 @@ class _WorkerProcess:
                 self._enter("run", begin, self._limits.seconds)
                 self.tasks += 1
                 self.job.warm_up_seconds = warm_up_seconds or self.job.warm_up_seconds
-            case "end", _, usable, reserved, Outcome() as outcome:
+            case "end", usable, reserved, Outcome() as outcome:
                 self.usable = usable
                 self.reserved = (self.job.task.group or "") if reserved else None
                 return outcome

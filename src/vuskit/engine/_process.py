@@ -168,33 +168,31 @@ def serve(connection: Connection, limits: Limits, parent: int, output_file: str)
     """Serve requests of the parent process until it closes the connection.
 
     A request is a pair: the packed action to warm up for, or None, and the packed action to run.
-    The process sends the stage that it begins, its monotonic time, which all processes of a
-    machine share, and what is known at that time.
+    The process sends the stage that it begins, and what is known at that time. All processes of a
+    machine share their monotonic time.
     """
     _prepare_worker(limits, parent, output_file)
     state = ProcessState(connection.fileno())
-    send_message(connection, ("idle", time.monotonic()))
+    send_message(connection, ("idle",))
     while True:
         try:
             bare, action = _read_message(connection)
         except (EOFError, OSError):
             return
         try:
-            seconds, changed = None, []
+            seconds = None
             if bare is not None:
                 send_message(connection, ("warm-up", time.monotonic()))
                 with _time_limit(limits.warm_up_seconds):
                     seconds = outcome_of(partial(_warm_up_packed, bare)).value
-                changed = state.restore()
+                state.restore()
             send_message(connection, ("run", time.monotonic(), seconds))
             with _time_limit(limits.seconds):
                 outcome = _run_packed(action)
-            changed += state.restore()
+            state.restore()
             if not state.is_connected():
                 os._exit(BROKEN_EXIT)
-            notes = (f"the task changed {', '.join(changed)}",) if changed else ()
-            outcome = dataclasses.replace(outcome, notes=notes)
-            end = ("end", time.monotonic(), state.usable, state.reserved)
+            end = ("end", state.usable, state.reserved)
             try:
                 send_message(connection, (*end, outcome))
             except MemoryError as error:

@@ -38,18 +38,8 @@ _IDLE_MODULES = {  # a thread in a function of these modules waits for work
 class ProcessState:
     """State that tasks of one process share; restoring it takes less than a millisecond.
 
-    Parameters
-    ----------
-    connection : int
-        File descriptor of the connection to the parent, which must stay open.
-
-    Attributes
-    ----------
-    usable : bool
-        Whether everything could be restored, so that the process can run another task.
-    reserved : bool
-        Whether imported libraries changed settings. Tasks of the same group expect these changes,
-        others do not.
+    The process is `usable` for other tasks if everything could be restored. It is `reserved` for
+    tasks of the same group if imported libraries changed settings, which only they expect.
     """
 
     def __init__(self, connection: int) -> None:
@@ -65,12 +55,11 @@ class ProcessState:
         """Whether the connection is still open; a closed one may belong to another file."""
         return bool(_attempt(_file_of, self._connection) == self._files[self._connection])
 
-    def restore(self) -> list[str]:
+    def restore(self) -> None:
         """Undo the changes since the last call, except what libraries added on import."""
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
-        changed = []
         imported = len(sys.modules) != self._n_modules
         random.seed()  # the seed of one task must not affect the next
         _attempt(lambda: np.random.seed())  # noqa: NPY002
@@ -82,29 +71,18 @@ class ProcessState:
             if imported and name in _CHANGED_BY_IMPORTS:
                 self._settings[name] = now
                 self.reserved |= not _only_adds(before, now)
-                continue
-            changed.append(name)
-            _attempt(write, before)
-            self.usable &= _attempt(read) == before
+            else:
+                _attempt(write, before)
+                self.usable &= _attempt(read) == before
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
-        leaks = self._leaks()
-        self.usable &= not leaks
-        return changed + leaks
-
-    def _leaks(self) -> list[str]:
-        leaks = []
         files = {number: _attempt(_file_of, number) for number in self._files}
-        if files != self._files or sys.stdout.closed or sys.stderr.closed:
-            leaks.append("open files of the worker")
-        if not _count_descriptors() <= self._n_descriptors + _MOST_NEW_DESCRIPTORS:
-            leaks.append("the number of open files")
+        self.usable &= files == self._files and not (sys.stdout.closed or sys.stderr.closed)
+        self.usable &= _count_descriptors() <= self._n_descriptors + _MOST_NEW_DESCRIPTORS
         end = time.monotonic() + _THREAD_GRACE_SECONDS
         while self._has_busy_threads() and time.monotonic() < end:
             time.sleep(0.01)
-        if self._has_busy_threads():
-            leaks.append("the running threads")
-        return leaks
+        self.usable &= not self._has_busy_threads()
 
     def _has_busy_threads(self) -> bool:
         new = [frame for one, frame in sys._current_frames().items() if one not in self._threads]

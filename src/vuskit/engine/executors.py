@@ -255,7 +255,7 @@ class _Sent:
 
     task: PackedTask
     future: Any = None
-    workers: set[str] = field(default_factory=set)  # workers that it may run on, if restricted
+    workers: set[str] = field(default_factory=set)  # addresses of workers that it may run on
 
 
 class DaskExecutor(Executor):
@@ -323,7 +323,6 @@ class DaskExecutor(Executor):
             ) from error
         self._ended: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._sent: dict[str, _Sent] = {}
-        self._threads, self._counted = 1, float("-inf")
         self._fitting: set[str] = set()
         self._had_fitting = False
         self._unfit: dict[str, str] = {}  # versions of workers that get no tasks
@@ -343,9 +342,6 @@ class DaskExecutor(Executor):
     def _count(self) -> None:
         workers = self._client.nthreads()
         self._counted = time.monotonic()
-        if not self._versions:
-            self._threads = max(1, int(sum(workers.values())))
-            return
         self._check_versions(set(workers))
         self._threads = int(sum(workers[one] for one in self._fitting))
 
@@ -378,7 +374,7 @@ class DaskExecutor(Executor):
     def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
         """Wait for outcomes; restart tasks whose workers have all left."""
         found = super().collect(timeout)
-        if not found and self._versions:
+        if not found:
             if not self._running:
                 time.sleep(timeout)  # a worker may join meanwhile
             if self.capacity:
@@ -412,10 +408,7 @@ class DaskExecutor(Executor):
 
     def _send(self, key: str, sent: _Sent) -> None:
         config = require("dask.config", purpose="the dask executor")
-        restriction: dict[str, Any] = {}
-        if self._versions:
-            sent.workers = set(self._fitting)
-            restriction = {"workers": sorted(self._fitting), "allow_other_workers": False}
+        sent.workers = set(self._fitting)
         # Inputs are sent with their tasks, and Dask would warn about large ones.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             future = self._client.submit(
@@ -426,7 +419,8 @@ class DaskExecutor(Executor):
                 # Runs must not share futures, because their limits and code may differ.
                 key=f"vuskit-{self._run}-{key}-{uuid.uuid4().hex[:6]}",
                 pure=False,
-                **restriction,
+                workers=sorted(sent.workers),
+                allow_other_workers=False,
             )
         sent.future = future
         future.add_done_callback(lambda done: self._ended.put((key, future)))
@@ -456,9 +450,7 @@ class DaskExecutor(Executor):
             if kill:
                 self._client.cancel([sent.future for sent in self._sent.values()], force=True)
             if self._client.status == "running":
-                workers = None
-                if self._versions:
-                    workers = sorted(self._fitting.intersection(self._client.nthreads()))
+                workers = sorted(self._fitting.intersection(self._client.nthreads()))
                 self._client.run(
                     _close_pools, self._run, kill=kill, workers=workers, on_error="ignore"
                 )

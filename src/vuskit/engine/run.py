@@ -174,7 +174,7 @@ def run_tasks(
     on_outcome : callable, optional
         Called with each task and its outcome after it was saved.
     progress : callable, optional
-        Called with a `Progress` whenever tasks start or end.
+        Called with a `Progress` whenever tasks start or end, or a lazily read task has a result.
 
     Returns
     -------
@@ -256,9 +256,10 @@ class _Loop:
         self._begin = time.perf_counter()
         if total is None:
             tasks = list(tasks)
+        self._is_known = isinstance(tasks, list)  # otherwise, tasks are made when they can start
         self._total = len(tasks) if isinstance(tasks, list) else total or 0
         self._startable = self._read(tasks)
-        if isinstance(tasks, list):  # so that the progress is known from the beginning
+        if self._is_known:  # so that the progress is known from the beginning
             self._startable = iter(list(self._startable))
 
     def next_task(self) -> Task | None:
@@ -276,6 +277,8 @@ class _Loop:
             if status is not None:
                 self._before += 1
                 self._failed_before += status.failed
+                if not self._is_known:
+                    self.report()
             elif task.parent is None or self._statuses.get(task.parent) is Status.OK:
                 found = [task]
                 del task  # it may hold a series, which is freed when the task has ended
@@ -288,7 +291,11 @@ class _Loop:
     def run(self, executor: Executor, at_most: int | None) -> None:
         """Run until nothing is left."""
         while self._start_some(executor, at_most) or executor.running:
-            self._finish(executor.collect(_POLL_SECONDS), executor)
+            ended = executor.collect(_POLL_SECONDS)
+            if ended and self._is_known:  # so that no worker waits for the disk
+                self._start_some(executor, at_most)
+            self._finish(ended, executor)
+            del ended  # it may hold series, which are freed before the next one is read
 
     def _start_some(self, executor: Executor, at_most: int | None) -> bool:
         """Start tasks while there is room; return whether some are left."""

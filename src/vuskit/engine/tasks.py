@@ -54,7 +54,7 @@ class StaleWorkerError(Exception):
     """Raised by an action that this process cannot run correctly, for example with old modules.
 
     The executor replaces the process and repeats the task once. If the new process raises the
-    error too, the task fails.
+    error too, the task stays unfinished.
     """
 
 
@@ -218,8 +218,6 @@ class Outcome:
         Wall time of the warm-up before this task, if there was one.
     worker : str or None
         Host and process that finished the task; None if the process died.
-    notes : tuple of str
-        Side effects of the task on its worker process.
     """
 
     status: Status
@@ -231,7 +229,6 @@ class Outcome:
     peak_bytes: int | None = None
     warm_up_seconds: float | None = None
     worker: str | None = None
-    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, most in (

@@ -55,11 +55,6 @@ def compare_detectors(material: Material, dataset: str, measure: str) -> TableCo
     """Rank the detectors of a data set by a measure.
 
     Detectors with scores on fewer than half of the series are ignored.
-
-    Raises
-    ------
-    NotPossibleError
-        If fewer than two detectors remain.
     """
     rows = material.values
     rows = rows[(rows["dataset"] == dataset) & (rows["measure"] == measure)]

@@ -25,18 +25,6 @@ _N_POINTS, _N_ANOMALIES, _ANOMALY_LENGTH = 3000, 3, 30
 def write_demo_series(folder: str | Path, *, seed: int = 0) -> Path:
     """Write four synthetic series of each of four families; existing files are kept.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Created if it does not exist.
-    seed : int, default=0
-        Seed of the series.
-
-    Returns
-    -------
-    Path
-        The folder.
-
     Examples
     --------
     >>> import tempfile

@@ -70,24 +70,7 @@ class MadeExhibit:
 def make_exhibit(
     exhibit: Exhibit, material: Material, folder: Path, *, results: Mapping[str, str]
 ) -> MadeExhibit:
-    """Build an exhibit and write its files, or reuse those of an earlier run.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        The figure or table.
-    material : Material
-        Series, scores and results.
-    folder : Path
-        Output folder; records are kept in ``work``.
-    results : mapping from str to str
-        Digests of the results by name.
-
-    Returns
-    -------
-    MadeExhibit
-        Has a reason instead of files if this data does not allow the exhibit.
-    """
+    """Build an exhibit and write its files, or reuse those of an earlier run."""
     used = [results.get(name, "") for name in exhibit.needs]
     code = [package_digest(Path(vuskit.__file__).parent), core_name()]
     about = {"code": code, "choice": repr(material.choice), "results": used}

@@ -42,19 +42,7 @@ _SECONDS_PER_SCORE = 2.0  # rough, for the progress bar only
 
 @dataclass(frozen=True)
 class PaperInput:
-    """Data of a reproduction.
-
-    Attributes
-    ----------
-    sources : tuple of Source
-        Series with scores; empty if the detectors must run first.
-    series : Path or None
-        Folder of series without scores, on which the detectors must run first.
-    n_series : int
-        Number of series.
-    notes : tuple of str
-        Messages for the user.
-    """
+    """Data of a reproduction."""
 
     sources: tuple[Source, ...]
     series: Path | None = None
@@ -69,19 +57,7 @@ class PaperInput:
 
 
 def open_input(source: Any) -> PaperInput:
-    """Detect the kind of input; computes nothing.
-
-    Parameters
-    ----------
-    source : path, ScoredSeries, or iterable of these
-        Folder of saved scores, of a benchmark run, or of series; a plan; or scored series in
-        memory.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are no usable series.
-    """
+    """Detect the kind of input; computes nothing."""
     if not isinstance(source, (str, Path)):
         sources = open_scores(source)
         return PaperInput(sources, None, len(sources))
@@ -111,11 +87,6 @@ def open_input(source: Any) -> PaperInput:
 def usable_detectors(chosen: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the chosen detectors, or those of the paper whose libraries are installed.
 
-    Raises
-    ------
-    InvalidInputError
-        If a detector is unknown.
-
     Examples
     --------
     >>> usable_detectors(["lof", "pca"])
@@ -139,34 +110,7 @@ def run_detectors(
     seed: int,
     progress: Callable[..., None],
 ) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """Run detectors on a folder of series; finished jobs are reused.
-
-    Parameters
-    ----------
-    series : Path
-        Folder of the series.
-    folder : Path
-        Folder of the benchmark run.
-    detectors : sequence of str
-        Names of the detectors.
-    executor : ExecutorSettings
-        Where to run.
-    seed : int
-        Seed of the detectors.
-    progress : callable
-        Called with the number of finished jobs, the total, a name, and the number of jobs that
-        earlier runs finished.
-
-    Returns
-    -------
-    tuple
-        Scored series, and messages about failures.
-
-    Raises
-    ------
-    InvalidInputError
-        If all detectors failed on all series.
-    """
+    """Run detectors on a folder of series; finished jobs are reused."""
     placed = {"kind": executor.kind, "workers": executor.workers, "address": executor.address}
     document = {
         "folder": "run",

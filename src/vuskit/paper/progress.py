@@ -39,13 +39,6 @@ class PaperProgress:
 class Tracker:
     """Sum up the progress of all steps.
 
-    Parameters
-    ----------
-    weights : mapping from str to float
-        Expected seconds of each step.
-    tell : callable, optional
-        Called with a `PaperProgress`.
-
     Examples
     --------
     >>> seen = []

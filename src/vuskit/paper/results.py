@@ -53,27 +53,7 @@ def needed_results(needs: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Settings for computing results.
-
-    Attributes
-    ----------
-    folder : Path
-        Folder of finished series, results and timings.
-    measures : tuple of Measure
-        The studied measures.
-    options : mapping from str to mapping
-        Options of each study.
-    executor : ExecutorSettings
-        Where the studies run.
-    limits : Limits or None
-        Time and memory limits of each series.
-    budget : float
-        Seconds for both timings together.
-    seed : int
-        Seed of generated series.
-    quick : bool
-        Whether to time fewer settings of generated series.
-    """
+    """Settings for computing results."""
 
     folder: Path
     measures: tuple[Measure, ...] = field(default_factory=lambda: resolve_measures("paper"))
@@ -98,23 +78,7 @@ class Work:
     def run(
         self, name: str, sources: tuple[Source, ...], progress: Callable[..., None]
     ) -> StudyResult:
-        """Compute a result, or read it if an earlier run computed it.
-
-        Parameters
-        ----------
-        name : str
-            One of `vuskit.paper.exhibits.RESULTS` except the summary.
-        sources : tuple of Source
-            Series with scores.
-        progress : callable
-            Called with the number of finished parts, the total, a name, and the number of parts
-            that earlier runs finished.
-
-        Raises
-        ------
-        InvalidInputError
-            If the data does not allow it.
-        """
+        """Compute a result, or read it if an earlier run computed it."""
         if name == "timing":
             cases = synthetic_cases(quick=self.quick, seed=self.seed)
             return self._time(name, cases, progress)

@@ -44,13 +44,7 @@ class _Laid(TableForms):
 
 
 def speed_on_longest(result: TimingResult) -> tuple[int, dict[str, float]]:
-    """Return the longest series measured with all three algorithms, and their median seconds.
-
-    Raises
-    ------
-    NotPossibleError
-        If no length was measured with all of them.
-    """
+    """Return the longest series measured with all three algorithms, and their median seconds."""
     cells = rows_of_sweep(result.summary(), "n_points")
     wide = cells.pivot_table(index="n_points", columns="contestant", values="median")
     if not set(_ALGORITHMS) <= set(wide.columns):

@@ -122,17 +122,7 @@ def file_digest(path: str | Path) -> str:
 
 @dataclass(frozen=True)
 class Code:
-    """What identifies the code of an object.
-
-    Attributes
-    ----------
-    parts : dict
-        SHA-256 of the file of each local module that the code imports, by module name; versions of
-        vuskit and of the distribution that defines the object, as ``"dist:NAME"``; and the state
-        of objects that are not a name of a file, as ``"object NAME"``.
-    libraries : tuple of str
-        Distributions that the code imports, sorted.
-    """
+    """What identifies the code of an object."""
 
     parts: dict[str, str]
     libraries: tuple[str, ...]
@@ -294,14 +284,7 @@ _noted: dict[str, tuple[object, _File]] = {}  # by module: what was loaded, None
 
 
 def note_module(name: str, folder: Path | None = None) -> None:
-    """Note the files of a module and of its local imports before it is imported.
-
-    Raises
-    ------
-    ChangedInputError
-        If a file changed after it was imported, or if a module was imported from elsewhere
-        although `folder` contains another module of the same name.
-    """
+    """Note the files of a module and of its local imports before it is imported."""
     for found, file in _closure([name], folder).items():
         for place in (f"{found}.py", f"{found}/__init__.py"):
             path = None if folder is None else folder / place

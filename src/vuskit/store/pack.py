@@ -102,23 +102,7 @@ def write_pack(
     state: str = "finished",
     progress: Callable[[int, int], None] | None = None,
 ) -> PackSummary:
-    """Write the results of the latest plan to one file; see `vuskit.bench.Run.pack`.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    path : Path
-        The file.
-    values : str
-        Text of ``values.csv``.
-    scores : bool, optional
-        Whether to add scores. Default: only if they take at most 256 MB.
-    state : str
-        State of the run.
-    progress : callable, optional
-        Called with the number of finished steps and their total.
-    """
+    """Write the results of the latest plan to one file; see `vuskit.bench.Run.pack`."""
     tables = {name: _cleaned(name, store.rows(name)) for name in _TABLES}
     planned = {row["key"] for row in tables["planned"]}
     tables["results"] = [row for row in tables["results"] if row["key"] in planned]
@@ -227,15 +211,7 @@ def _score_file(store: Store, key: str) -> bytes:
 
 
 class Archive:
-    """Reader of the members of a pack; checks their sizes before reading.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file is not a pack.
-    UnsafeArchiveError
-        If it is too large, encrypted, or has unexpected members.
-    """
+    """Reader of the members of a pack; checks their sizes before reading."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -292,11 +268,14 @@ class Archive:
 
     def _read_manifest(self) -> dict[str, Any]:
         found = self._decoded(MANIFEST, json.loads)
-        schema = found.get("schema") if isinstance(found, dict) else None
-        if schema != _SCHEMA or found.get("tables") != SCHEMA_VERSION:
+        schema, tables = (
+            found.get(name) if isinstance(found, dict) else None for name in ("schema", "tables")
+        )
+        if schema != _SCHEMA or tables != SCHEMA_VERSION:
             raise InvalidInputError(
-                f"{self.path} must have the schema {_SCHEMA!r}, got {schema!r} of another version "
-                "of vuskit; run the plan again with this version and pack the result"
+                f"{self.path} must have the schema {_SCHEMA!r} with tables of version "
+                f"{SCHEMA_VERSION}, got {schema!r} with {tables} of another version of vuskit; use "
+                "that version, or run the plan again with this one and pack the result"
             )
         members = found.get("members")
         if not isinstance(members, dict) or not all(isinstance(m, dict) for m in members.values()):
@@ -351,13 +330,7 @@ class Archive:
             ) from error
 
     def connection(self) -> sqlite3.Connection:
-        """Load the tables into a store in memory.
-
-        Raises
-        ------
-        InvalidInputError
-            If a table is invalid.
-        """
+        """Load the tables into a store in memory."""
         connection = memory_store()
         try:
             for table, member in _TABLES.items():
@@ -381,29 +354,15 @@ class Archive:
         return connection
 
     def check_scores(self) -> None:
-        """Check that the pack holds scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If it does not.
-        """
+        """Check that the pack holds scores."""
         if not self.manifest.get("scores"):
             raise InvalidInputError(
-                f"{self.path} must hold labels and scores, got a pack without them; ask for a pack "
+                f"{self.path} must hold scores, got a pack without them; ask for a pack "
                 "written with: vuskit bench pack RUN --scores"
             )
 
     def scores(self, key: str, digest: str | None) -> Scores:
-        """Read scores and check their digest; memory use does not depend on the file's header.
-
-        Raises
-        ------
-        InvalidInputError
-            If the pack has no such scores.
-        ChangedInputError
-            If they differ from those of the run.
-        """
+        """Read scores and check their digest; memory use does not depend on the file's header."""
         self.check_scores()
         name = f"scores/{key}.npy"
         stream = io.BytesIO(self.read(name))

@@ -114,15 +114,7 @@ def create_schema(connection: sqlite3.Connection) -> None:
 
 
 def has_tables(connection: sqlite3.Connection, path: str) -> bool:
-    """Whether the store has tables; False for an empty file.
-
-    Raises
-    ------
-    InvalidInputError
-        If another version of vuskit wrote the file, or it is not a store.
-    sqlite3.OperationalError
-        If the file cannot be opened.
-    """
+    """Whether the store has tables; False for an empty file."""
     try:
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]

@@ -169,7 +169,8 @@ class Start:
     progress: dict[str, Any]
 
 
-_RESULT = ", ".join(f"results.{one.name}" for one in dataclasses.fields(Result))
+_RESULT_NAMES = tuple(one.name for one in dataclasses.fields(Result))
+_RESULT = ", ".join(f"results.{name}" for name in _RESULT_NAMES)
 _NAMED = ", ".join(f"planned.{one.name}" for one in dataclasses.fields(Named))
 _START_JSON = ("environment", "imports", "notes", "progress")
 
@@ -196,13 +197,12 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from vuskit.bench import Store
     >>> from vuskit.engine import Outcome, Status, Task
-    >>> from vuskit.store import Store, key_of
-    >>> about = {"number": 3}
-    >>> key = key_of("square", about)
+    >>> task = Task("a" * 32, "a square", None, "square", {"number": 3})
     >>> with Store(tempfile.mkdtemp()) as store:
-    ...     store.save([(Task(key, "a square", None, "square", about), Outcome(Status.OK, 9))])
-    ...     store.get(key).value
+    ...     store.save([(task, Outcome(Status.OK, 9))])
+    ...     store.get(task.key).value
     9
     """
 
@@ -222,7 +222,8 @@ class Store:
         self._clean()
         self._scratch: Path | None = None
         self._start: int | None = None
-        self._environment = canonical(installed_versions())
+        self._environments: dict[tuple[str, ...], str] = {}
+        self._remove_unsaved_scores()
         # This process has the lock, so earlier starts have ended.
         if self._rows("SELECT 1 FROM starts WHERE state = 'running'"):
             with self._transaction():
@@ -388,11 +389,10 @@ class Store:
         """
         with self._storage_errors():
             rows = [self._row(task, outcome) for task, outcome in batch]
-        columns = [one.name for one in dataclasses.fields(Result)]
         with self._transaction():
             # Deleting first removes results that were computed from an earlier attempt.
             self._many("DELETE FROM results WHERE key = ?", [(row[0],) for row in rows])
-            self._many(_insertion("results", columns), rows)
+            self._many(_insertion("results", _RESULT_NAMES), rows)
 
     def _row(self, task: Task, outcome: Outcome) -> tuple[Any, ...]:
         value, digest = outcome.value, None
@@ -422,8 +422,10 @@ class Store:
             outcome.traceback,
         )
 
-    def _environment_of(self, libraries: Sequence[str]) -> str:
-        return canonical(installed_versions(libraries)) if libraries else self._environment
+    def _environment_of(self, libraries: tuple[str, ...]) -> str:
+        if libraries not in self._environments:
+            self._environments[libraries] = canonical(installed_versions(libraries))
+        return self._environments[libraries]
 
     def forget(self, keys: Iterable[str]) -> int:
         """Remove results and everything computed from them; return the number of given results.
@@ -432,9 +434,10 @@ class Store:
         """
         chosen = list(keys)
         with self._transaction():
+            self._many("DELETE FROM results WHERE key = ?", [(key,) for key in chosen])
+        with self._storage_errors():
             for key in chosen:
                 self.score_path(key).unlink(missing_ok=True)
-            self._many("DELETE FROM results WHERE key = ?", [(key,) for key in chosen])
         return len(chosen)
 
     # -- scores ----------------------------------------------------------------------------------
@@ -496,6 +499,17 @@ class Store:
         for folder in self.folder.glob(f"{_SCRATCH}*"):
             shutil.rmtree(folder, ignore_errors=True)
         self._scratch = None
+
+    def _remove_unsaved_scores(self) -> None:
+        """Remove score files of the latest start if it ended before it could record their jobs."""
+        rows = self._rows("SELECT started, state FROM starts ORDER BY id DESC LIMIT 1")
+        if not rows or rows[0][1] == "finished":
+            return
+        since = datetime.datetime.fromisoformat(rows[0][0]).timestamp()
+        known = self.statuses()
+        for key, path in self.score_files().items():
+            if key not in known and path.stat().st_mtime >= since - 1:  # clocks of disks are coarse
+                path.unlink()
 
     # -- starts ----------------------------------------------------------------------------------
 
@@ -716,7 +730,7 @@ def is_gone(host: str, pid: int) -> bool:
 
 
 def _result(row: Sequence[Any]) -> Result:
-    facts = dict(zip((one.name for one in dataclasses.fields(Result)), row, strict=True))
+    facts = dict(zip(_RESULT_NAMES, row, strict=True))
     value = facts["value"]
     facts |= {
         "status": Status(facts["status"]),
@@ -735,7 +749,12 @@ def _result(row: Sequence[Any]) -> Result:
 
 def encoded(value: Any) -> str | bytes:
     """Return plain data as JSON; bytes are stored as they are."""
-    return value if isinstance(value, bytes) else json.dumps(value)
+    try:
+        return value if isinstance(value, bytes) else json.dumps(value)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"a stored result must consist of plain data or bytes, got: {error}"
+        ) from error
 
 
 def value_digest(data: bytes | str) -> str:

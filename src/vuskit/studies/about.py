@@ -99,11 +99,6 @@ def check_code(study: Study[Any], expected: Code) -> None:
 
     Code that was sent by value needs no check. A module that this process imported itself may be a
     different version if its file was edited after the main process imported it.
-
-    Raises
-    ------
-    StaleWorkerError
-        If a part differs.
     """
     if str(expected) in _checked:
         return

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ from vuskit.studies.about import about_study, check_code
 from vuskit.studies.base import Result, Study
 from vuskit.studies.registry import get_study
 from vuskit.studies.result import KNOWN, Failure, SeriesValues
-from vuskit.studies.saved import pack, unpack
+from vuskit.studies.saved import UNREADABLE, pack, unpack
 from vuskit.studies.sources import SeriesNames, Source, StudyInput, content_of, without_names
 
 __all__ = ["run_study"]
@@ -202,12 +201,12 @@ class _SeriesTasks:
         # Stored values must not depend on options that are declared to affect the result only.
         self.study = _with_default_result_options(study.resolved())
         self._about, self.code = about_study(self.study)
-        self.sources = sources
+        self._sources = sources
         self.read: list[_Read] = []
         """The series read so far, in the order of the sources."""
 
     def __iter__(self) -> Iterator[Task]:
-        for number, source in enumerate(self.sources):
+        for number, source in enumerate(self._sources):
             yield self._task(number, source)
 
     def _task(self, number: int, source: Source) -> Task:
@@ -227,8 +226,8 @@ class _SeriesTasks:
             given = scored if self.study.uses_names else without_names(scored)
             action = replace(action, series=given)
         self.read.append(read)
-        make = partial(_same, action)
-        return Task(read.key, source.name, make, "study", about, libraries=self.code.libraries)
+        libraries = self.code.libraries
+        return Task(read.key, source.name, lambda: action, "study", about, libraries=libraries)
 
 
 def _with_default_result_options(study: Study[Any]) -> Study[Any]:
@@ -244,10 +243,6 @@ def _with_default_result_options(study: Study[Any]) -> Study[Any]:
 def _reason(error: Exception) -> str:
     """Return the message of an error as outcomes show it."""
     return str(error) if isinstance(error, VuskitError) else f"{type(error).__name__}: {error}"
-
-
-def _same(action: Action) -> Action:
-    return action
 
 
 class _SeriesResults:
@@ -277,7 +272,16 @@ class _SeriesResults:
         found = None if self._store is None else self._store.get(key)
         if found is None:  # its code changed during the run
             return Outcome(Status.ERROR, message="the code of the study changed; run it again")
-        return Outcome(found.status, unpack(found.value, self._known)[1])
+        if found.status is not Status.OK:
+            return Outcome(found.status, message=found.message)
+        try:
+            return Outcome(Status.OK, unpack(found.value, self._known)[1])
+        except UNREADABLE as error:
+            return Outcome(
+                Status.ERROR,
+                message=f"the stored value cannot be read ({type(error).__name__}: {error}); "
+                "declare its class in `known` of the study, and use another folder",
+            )
 
 
 @dataclass(frozen=True)

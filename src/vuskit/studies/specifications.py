@@ -78,14 +78,7 @@ class Parsed:
 
 
 class Specification:
-    """The forms that an option allows.
-
-    Parameters
-    ----------
-    *forms : Form
-        The forms.
-    bare : str, optional
-        Form of numbers without a name.
+    """The forms that an option allows; `bare` is the form of numbers without a name.
 
     Examples
     --------

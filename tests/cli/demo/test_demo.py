@@ -297,7 +297,7 @@ def test_nothing_to_compare_is_told():
 def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
     """Ctrl-C in a terminal reaches the whole group of processes."""
     process = subprocess.Popen(
-        [*holding("vuskit.bench:Store.record"), "demo", "--quick"],
+        [*holding("vuskit.store:Store.save"), "demo", "--quick"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

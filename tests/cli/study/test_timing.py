@@ -22,6 +22,7 @@ from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
+from vuskit.store import Store
 
 NARROW = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
 
@@ -172,7 +173,8 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     assert "Stopped. Finished work is in here/runs." in output
     assert "Resume with: vuskit study timing --only opt --output here" in output
     assert "Traceback" not in output
-    finished = {path: path.read_bytes() for path in runs.iterdir()}
+    with Store.read(runs) as store:
+        finished = [store.get(key) for key in store.statuses()]
     assert len(finished) == 10
     subprocess.run(
         [*COMMAND, *arguments, "--repeats", "1", "--budget", "1s"],
@@ -181,7 +183,8 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
         check=True,
         capture_output=True,
     )
-    assert {path: path.read_bytes() for path in finished} == finished
+    with Store.read(runs) as store:
+        assert [store.get(one.key) for one in finished] == finished
 
 
 def test_progress_bar_in_a_terminal(tmp_path):

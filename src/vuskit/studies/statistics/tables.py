@@ -29,14 +29,7 @@ def without_noise(values: Values, *, alone: bool = False) -> Values:
 
     Values keep twelve significant digits. For values below the scale of the table, the digits are
     counted from that scale, so that rounding errors around zero become zero. The scale is the
-    median of the largest absolute values of the rows.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, k)
-        NaN stays NaN.
-    alone : bool, default=False
-        Use the largest absolute value of each row as the scale of that row.
+    median of the largest absolute values of the rows; ``alone`` scales each row by its own.
 
     Examples
     --------

@@ -33,16 +33,7 @@ class Sampled(NamedTuple):
 
 
 class Timer:
-    """Takes samples of one call.
-
-    Parameters
-    ----------
-    call : callable
-        Called without arguments.
-    clock : str
-        A key of `CLOCKS`.
-    shortest : float
-        Minimum duration of a sample in seconds. Faster calls are repeated within a sample.
+    """Takes samples of one call, each at least `shortest` seconds long: fast calls are repeated.
 
     Examples
     --------
