@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.text import listed
-from vuskit.alignment import align_scores, fill_missing_ends
+from vuskit.alignment import fill_missing_ends
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
+from vuskit.bench.saved_scores import aligned_scores
 from vuskit.bench.series import CHANGED_DURING_RUN, SeriesRef
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.readers import doubles_from_texts, may_hold_large_integers
 from vuskit.datasets.readers.column_roles import Columns, open_columns
 from vuskit.engine import Action, NotApplicableError, StaleWorkerError
-from vuskit.errors import BufferNotFoundError, ChangedInputError, InvalidInputError, MeasureError
-from vuskit.inputs import length_advice
+from vuskit.errors import BufferNotFoundError, ChangedInputError, MeasureError
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
@@ -246,29 +246,17 @@ class _Stopwatch:
 
 
 def import_scores(
-    scores: Scores, series: Series, detector: str, window: int | None, align: str
+    scores: Scores, series: Series, detector: str, window: int | None, align: str | None
 ) -> ScoreResult:
     """Check imported scores, align those of windows, and fill missing ends."""
     filled = 0
     if scores.ndim == 1:
-        scores = _aligned(scores, series.n_points, window, align)
+        scores = aligned_scores(scores, series.n_points, window, align)
     if scores.ndim == 1 and scores.dtype.kind == "f":
         ends = fill_missing_ends(scores)
         scores, filled = ends.scores, ends.leading + ends.trailing
     checked = ScoredSeries(series, {detector: scores}).scores[detector]
     return ScoreResult(np.array(checked), filled=filled)
-
-
-def _aligned(scores: Scores, n: int, window: int | None, align: str) -> Scores:
-    if scores.size == n:
-        return scores
-    if window is not None and scores.size == n - window + 1:
-        return align_scores(scores, n, window=window, at=align)
-    # The message names no file, so that failures with the same cause are grouped.
-    remedy = f"--align center (or start, end) --window {n - scores.size + 1}"
-    raise InvalidInputError(
-        f"there must be one score per label, got {length_advice(scores.size, n, remedy=remedy)}"
-    )
 
 
 def _external_scores(job: ImportJob) -> Scores:

@@ -414,8 +414,8 @@ def _load(source: Source) -> _Loaded | Failure:
 def _saved_scores(source: SavedSeries, series: Series) -> Iterator[_Score]:
     for one, columns in source.read_columns():
         try:
-            numbers, align = columns.scores(one.column), source.align or "center"
-            found = import_scores(numbers, series, one.detector, source.window, align)
+            numbers = columns.scores(one.column)
+            found = import_scores(numbers, series, one.detector, source.window, source.align)
         except (VuskitError, OSError) as error:
             yield _Score(one.detector, error, path=one.path)
         else:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from vuskit.bench.plan import ScoresFolder
     from vuskit.bench.series import SeriesSource
 
+Scores = NDArray[np.float64]
+
 _SHOWN = 6
 _SEPARATORS = ("__", "_", "-", ".", " ")
 _GENERIC_NAMES = {"label", "labels", "y_true", "ground_truth", "test_label", "test_labels", "gt"}
@@ -130,14 +132,6 @@ class SavedSeries:
                 path, columns = one.path, open_columns(one.path)
             yield one, columns
 
-    def aligned(self, numbers: NDArray[np.float64], n_points: int) -> NDArray[np.float64] | None:
-        """Return one score per point; None if the lengths do not fit."""
-        if numbers.size == n_points:
-            return numbers
-        if self.window is not None and numbers.size == n_points - self.window + 1:
-            return align_scores(numbers, n_points, window=self.window, at=self.align or "center")
-        return None
-
     def read(self) -> ScoredSeries:
         """Read the series and its scores."""
         return self.read_with_notes()[0]
@@ -148,21 +142,28 @@ class SavedSeries:
         scores, notes = {}, []
         for one, columns in self.read_columns():
             numbers = columns.scores(one.column)
-            found = self.aligned(numbers, series.n_points)
-            if found is None:
-                raise InvalidInputError(
-                    f"{one.path}: there must be one score per label, got {numbers.size} scores "
-                    f"and {series.n_points} labels; {length_problem(numbers.size, series.n_points)}"
-                )
+            n = series.n_points
+            got = f"{numbers.size} scores and {n} labels; "
+            try:
+                found = aligned_scores(numbers, n, self.window, self.align, got)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{one.path}: {error}") from error
             scores[one.detector], note = filled_scores(one.path, one.detector, found)
             notes += [note] if note else []
         return ScoredSeries(series, scores), tuple(notes)
 
 
-def length_problem(n_scores: int, n_labels: int) -> str:
-    """Describe how two lengths differ, and the options that may help."""
-    remedy = f"--align center (or start, end) --window {n_labels - n_scores + 1}"
-    return length_advice(n_scores, n_labels, remedy=remedy)
+def aligned_scores(
+    scores: Scores, n_points: int, window: int | None, align: str | None, got: str = ""
+) -> Scores:
+    """Return one score per point; an error proposes options and names no file."""
+    if scores.size == n_points:
+        return scores
+    if window is not None and scores.size == n_points - window + 1:
+        return align_scores(scores, n_points, window=window, at=align or "center")
+    remedy = f"--align center (or start, end) --window {n_points - scores.size + 1}"
+    advice = length_advice(scores.size, n_points, remedy=remedy)
+    raise InvalidInputError(f"there must be one score per label, got {got}{advice}")
 
 
 @dataclass(frozen=True)
@@ -221,10 +222,8 @@ def find_saved_scores(request: ScoresFolder) -> SavedScores:
         else list_score_files(root, without=Path(request.labels) if request.labels else None)
     )
     files = _with_roles(request, root, paths, notes)
-    if request.labels is not None:
-        found = _with_separate_labels(request, root, files, _LabelFiles(request, root), notes)
-    else:
-        found = _with_own_labels(request, root, files, notes)
+    find = _with_own_labels if request.labels is None else _with_separate_labels
+    found = find(request, root, files, notes)
     same: dict[tuple[str | None, str, str], list[Path]] = {}
     for one in found:
         same.setdefault((one.dataset, one.series, one.detector), []).append(one.path)
@@ -368,25 +367,28 @@ def _with_own_labels(
     else:
         named = [(file, _Names(stem(file.path))) for file in files]
     options = _column_options(request)
-    found = []
+    found: list[SavedScore] = []
     for file, names in named:
         dataset = names.dataset or (
             root.resolve().name if names.detector is not None else file.path.resolve().parent.name
         )
-        for column in file.roles.scores:
-            detector = _detector(names, file, column)
-            source = LabeledFile(
-                file.path, "labels", {**options, "dataset": dataset, "name": names.series}
-            )
-            found.append(SavedScore(dataset, names.series, detector, file.path, column, source))
+        labels = LabeledFile(
+            file.path, "labels", {**options, "dataset": dataset, "name": names.series}
+        )
+        found += _saved(file, names, dataset, names.series, labels)
     return found
 
 
-def _detector(names: _Names, file: _File, column: str) -> str:
-    """Name of the detector, from the path or the column."""
-    if names.detector is None:
-        return column if column != "0" else "score"
-    return names.detector if len(file.roles.scores) == 1 else f"{names.detector} {column}"
+def _saved(
+    file: _File, names: _Names, dataset: str | None, series: str, labels: LabeledFile
+) -> Iterator[SavedScore]:
+    """Yield the scores of a file; the path or the column names the detector."""
+    for column in file.roles.scores:
+        detector = column if column != "0" else "score"
+        if names.detector is not None:
+            several = len(file.roles.scores) > 1
+            detector = f"{names.detector} {column}" if several else names.detector
+        yield SavedScore(dataset, series, detector, file.path, column, labels)
 
 
 def _column_options(request: ScoresFolder) -> dict[str, Any]:
@@ -572,12 +574,9 @@ def _bare(name: str) -> str:
 
 
 def _with_separate_labels(
-    request: ScoresFolder,
-    root: Path,
-    files: list[_File],
-    labels: _LabelFiles,
-    notes: list[str],
+    request: ScoresFolder, root: Path, files: list[_File], notes: list[str]
 ) -> list[SavedScore]:
+    labels = _LabelFiles(request, root)
     if labels.single is not None:
         return _of_one_series(request, files, labels, labels.single, notes)
     if request.pattern is not None:
@@ -606,16 +605,9 @@ def _of_one_series(
         ]
     source = labels.source(entry, entry.dataset, entry.name, files[0].path)
     return [
-        SavedScore(
-            names.dataset or entry.dataset,
-            names.series,
-            _detector(names, file, column),
-            file.path,
-            column,
-            source,
-        )
+        one
         for file, names in named
-        for column in file.roles.scores
+        for one in _saved(file, names, names.dataset or entry.dataset, names.series, source)
     ]
 
 
@@ -633,7 +625,8 @@ def _joined(
     root: Path, named: Iterable[tuple[_File, _Names]], labels: _LabelFiles, notes: list[str]
 ) -> list[SavedScore]:
     """Match scores with labels by name."""
-    found, unmatched = [], []
+    found: list[SavedScore] = []
+    unmatched: list[tuple[str, str]] = []
     points: dict[tuple[str, str], Path] = {}
     for file, names in named:
         entries = labels.by_name.get(names.series, [])
@@ -653,11 +646,9 @@ def _joined(
         first = points.setdefault((dataset, entry.name), file.path)
         source = labels.source(entry, dataset, entry.name, first)
         shown = names.dataset if source.format != "labels" else dataset
-        for column in file.roles.scores:
-            detector = _detector(names, file, column)
-            if names.detector is None and file.is_generic:
-                detector = root.resolve().name
-            found.append(SavedScore(shown, entry.name, detector, file.path, column, source))
+        if names.detector is None and file.is_generic:
+            names = replace(names, detector=root.resolve().name)
+        found += _saved(file, names, shown, entry.name, source)
     if unmatched:
         series = unmatched[0][1]
         text = (

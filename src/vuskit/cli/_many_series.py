@@ -10,9 +10,8 @@ import shlex
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +57,6 @@ _SETTINGS = (
     "buffer", "definition", "thresholds", "step", "side", "threshold", "k", "buffer_fallback",
     "volume_factor",
 )  # fmt: skip
-_BAR_SECONDS = 2.0
 _LONG_SECONDS = 60.0
 
 
@@ -331,16 +329,17 @@ def _evaluate_in_memory(
     options: EvaluateOptions,
 ) -> None:
     from vuskit.bench import evaluate_inputs
+    from vuskit.cli._progress import DelayedProgressBar
 
     try:
-        with _InputDisplay() as display:
+        with DelayedProgressBar("evaluating") as bar:
             values = evaluate_inputs(
                 found.by_series(align=sources.align, window=sources.window),
                 measures=measures,
                 settings=settings,
                 train_length=_train_length(sources),
                 executor=_executor(options),
-                progress=display,
+                progress=_with_advice(bar),
             )
     except InvalidInputError as error:
         raise InvalidInputError(_as_options(str(error))) from error
@@ -359,25 +358,18 @@ def _evaluate_in_memory(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
-class _InputDisplay(contextlib.ExitStack):
-    """Progress of an evaluation in memory; recommends a run folder if it takes long."""
+def _with_advice(bar: DelayedProgressBar) -> Callable[[int, int, float], None]:
+    """Show progress, and recommend a run folder if the evaluation takes long."""
+    advised = False
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._begun = time.monotonic()
-        self._bar: DelayedProgressBar | None = None
-        self._advised = False
-
-    def __call__(self, done: int, total: int, seconds_left: float) -> None:
-        if self._bar is None and time.monotonic() - self._begun > _BAR_SECONDS:
-            from vuskit.cli._progress import DelayedProgressBar
-
-            self._bar = self.enter_context(DelayedProgressBar("evaluating", delay=0))
-        if self._bar is not None:
-            self._bar(done, total)
-        if not self._advised and seconds_left > _LONG_SECONDS:
-            self._advised = True
+    def show(done: int, total: int, seconds_left: float) -> None:
+        nonlocal advised
+        bar(done, total)
+        if not advised and seconds_left > _LONG_SECONDS:
+            advised = True
             say(f"about {format_duration(seconds_left)} left; to stop and resume, use --output RUN")
+
+    return show
 
 
 def _executor(options: EvaluateOptions) -> Any:

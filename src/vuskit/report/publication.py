@@ -19,20 +19,13 @@ from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural, quoted
-from vuskit.bench import (
-    AVERAGES,
-    Run,
-    Status,
-    Values,
-    measure_called,
-)
+from vuskit.bench import AVERAGES, Run, Status, Values, measure_called
 from vuskit.bench._leaderboard import common_series, measures_in_order
-from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
 from vuskit.measures.registry import Measure, main_measure
-from vuskit.measures.settings import EvaluationSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +34,6 @@ __all__ = [
     "COLUMNS",
     "SPREADS",
     "PublicationTable",
-    "chance_values",
     "publication_table",
     "table_page",
 ]
@@ -53,6 +45,7 @@ SPREADS = ("std", "bootstrap", "none")
 """Allowed spreads next to a mean."""
 
 _RESAMPLES = 1000
+_DRAWS = 20  # random scores per series
 _LEVEL = 0.95
 _MOST_TITLES = 3
 _MISSING = "–"  # noqa: RUF001
@@ -765,64 +758,29 @@ def _best_first(
 # -- chance ------------------------------------------------------------------------------------
 
 
-def chance_values(
-    run: Run | Values, *, settings: str, measures: Sequence[str], draws: int = 20, seed: int = 0
-) -> pd.DataFrame:
-    """Return the values of random scores on the series of a run, by measure.
-
-    Reads the labels of every series. Measures without a chance level have no value: those that are
-    not registered, and those with a number as threshold.
-
-    Parameters
-    ----------
-    run : Run or Values
-        Values whose series can still be read.
-    settings : str
-        Settings of the run.
-    measures : sequence of str
-        Names of measures.
-    draws, seed : int
-        Number of random scores per series, and their seed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns ``dataset``, ``series``, ``measure`` and ``value``.
-    """
-    pandas = require("pandas", purpose="a table of chance levels")
-    found = _levels(run, settings=settings, measures=measures, draws=draws, seed=seed)
-    rows = [(*place, value) for place, value in found.items()]
-    return pandas.DataFrame(rows, columns=["dataset", "series", "measure", "value"])
-
-
 def _levels(
-    values: Run | Values, *, settings: str, measures: Sequence[str], draws: int = 20, seed: int = 0
+    values: Run | Values, settings: str, measures: Sequence[str], draws: int
 ) -> dict[tuple[Any, ...], float]:
-    """Return the mean of random scores by data set, series and measure."""
+    """Return the mean of random scores by data set, series and measure.
+
+    Measures that are not registered and those with a number as threshold have no chance level.
+    """
     found: dict[tuple[Any, ...], float] = {}
-    for one, series, chosen in _evaluated_series(values, settings):
+    source: Any = values
+    for one in values.series if isinstance(values, Values) else values.series():
+        used = source.evaluation_settings(one, settings)
+        if used is None:
+            continue
+        read = one.read()
+        series = read.series if isinstance(read, ScoredSeries) else read
+        labels = series.after(source.evaluated_from(one, settings)).labels
         for name in measures:
             try:
-                level = chance_level(
-                    series.labels, measures=name, settings=chosen, draws=draws, seed=seed
-                ).mean
+                level = chance_level(labels, measures=name, settings=used, draws=draws).mean
             except InvalidInputError:
                 continue
             (found[one.dataset, one.name, name],) = level.values()
     return found
-
-
-def _evaluated_series(
-    values: Run | Values, settings: str
-) -> Iterator[tuple[Any, Series, EvaluationSettings]]:
-    """Yield the evaluated part of each series, and its settings with the chosen buffer."""
-    source: Any = values
-    for one in values.series if isinstance(values, Values) else values.series():
-        used = source.evaluation_settings(one, settings)
-        if used is not None:
-            found = one.read()
-            series = found.series if isinstance(found, ScoredSeries) else found
-            yield one, series.after(source.evaluated_from(one, settings)), used
 
 
 def _chance_levels(
@@ -843,8 +801,8 @@ def _chance_levels(
             "`chance` must be a table of chance levels unless `values` is a Run, "
             f"got {chance!r}; see chance_level"
         )
-    draws = {} if chance is True else {"draws": check_int("chance", chance, minimum=1)}
-    return _levels(run, settings=str(rows[0].settings), measures=measures, **draws)
+    draws = _DRAWS if chance is True else check_int("chance", chance, minimum=1)
+    return _levels(run, str(rows[0].settings), measures, draws)
 
 
 # -- words -------------------------------------------------------------------------------------

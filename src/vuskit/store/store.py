@@ -379,8 +379,8 @@ class Store:
     def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
         """Save finished tasks: score files first, then all rows in one transaction.
 
-        Values are plain data, dataclasses of plain data, or bytes. An array ``scores`` becomes a
-        file of its own.
+        Values are plain data, dataclasses of plain data, or bytes. An array ``scores`` is saved
+        in a separate file.
 
         Raises
         ------

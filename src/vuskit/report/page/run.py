@@ -240,10 +240,7 @@ class RunReport:
 
     @property
     def state(self) -> str:
-        """Progress of the run in words.
-
-        Evaluations count as jobs once their scores exist, as in the progress of the run.
-        """
+        """Progress of the run in words."""
         done, total = self.status.progress.get("done", 0), self.status.progress.get("total", 0)
         state = self.status.run["state"]
         if state == "finished":
@@ -388,15 +385,14 @@ def _values(
     series: tuple[RunSeries, ...],
 ) -> Floats:
     """Arrange the values as an array; means over the seeds."""
-    shape = tuple(map(len, (settings, measures, detectors, series)))
-    titles = zip(table["dataset"], table["series"], strict=True)
-    of_series = _index(tuple((one.dataset, one.name) for one in series))
-    at = (
-        table["settings"].map(_index(settings)).to_numpy(dtype=np.intp),
-        table["measure"].map(_index(measures)).to_numpy(dtype=np.intp),
-        table["detector"].map(_index(detectors)).to_numpy(dtype=np.intp),
-        np.array([of_series[title] for title in titles], dtype=np.intp),
+    axes = settings, measures, detectors, tuple((one.dataset, one.name) for one in series)
+    names = zip(table["dataset"], table["series"], strict=True)
+    columns = table["settings"], table["measure"], table["detector"], names
+    at = tuple(
+        np.array([place[name] for name in column], dtype=np.intp)
+        for place, column in zip(map(_index, axes), columns, strict=True)
     )
+    shape = tuple(map(len, axes))
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, at, table["value"].to_numpy(dtype=np.float64))
     np.add.at(counts, at, 1.0)
