@@ -13,8 +13,6 @@ from vuskit.errors import InvalidInputError, PluginWarning, warn
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["EntryPointGroup"]
-
 _loading: set[tuple[str, str]] = set()  # a plug-in may list registered names during its import
 _warned: set[str] = set()
 

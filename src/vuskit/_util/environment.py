@@ -10,13 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "core_files",
-    "describe_environment",
-    "describe_machine",
-    "installed_versions",
-]
-
 _CORE = ("kernels/core/*.c", "kernels/core/*.h", "kernels/_core*.so", "kernels/_core*.pyd")
 _LIBRARIES = ("numpy", "scipy", "pandas")
 

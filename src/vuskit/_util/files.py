@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["PRIVATE_PREFIX", "atomic_files", "atomic_path", "file_state", "write_atomically"]
-
 PRIVATE_PREFIX = ".vuskit-"
 """Prefix of the names of temporary files and locks."""
 

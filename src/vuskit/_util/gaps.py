@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["bridge_gaps"]
-
 
 def bridge_gaps(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Replace NaN by linear interpolation; repeat the nearest known value at the ends.

@@ -20,14 +20,6 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-__all__ = [
-    "begin_result",
-    "end_interrupts",
-    "install_handler",
-    "raise_interrupts",
-    "was_interrupted",
-]
-
 _EXIT_CODE = 130
 _REPEAT_SECONDS = 0.05
 _IMPATIENT_SECONDS = 1.0  # a wrapper may send the same Ctrl-C twice, a person is slower

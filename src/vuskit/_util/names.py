@@ -11,8 +11,6 @@ from typing import Any
 from vuskit._util.text import quoted
 from vuskit.errors import InvalidInputError
 
-__all__ = ["did_you_mean", "match_names", "matches_name", "plain_name"]
-
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
     """Return ``'; did you mean ...?'`` if a known name is similar, else an empty string.

@@ -8,8 +8,6 @@ from typing import Any
 
 from vuskit.errors import MissingDependencyError
 
-__all__ = ["is_installed", "require"]
-
 
 def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
     """Import an optional library; the error explains how to install it.

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["delayed_signals", "ignore_sigint_in_children", "noted_interrupts"]
-
 _STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 

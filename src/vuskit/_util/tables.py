@@ -23,8 +23,6 @@ from vuskit._util.text import format_cell
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "TableForms", "TableLayout", "csv_text", "frame_csv", "plain_data"]
-
 
 def plain_data(data: Any) -> Any:
     """Return data as JSON-compatible objects; missing and non-finite values become None.

@@ -7,7 +7,6 @@ from vuskit.bench._leaderboard import (
     common_series,
     directions,
     leaderboard,
-    main_measure,
     measure_called,
     rows_of_mean,
 )
@@ -26,6 +25,7 @@ from vuskit.bench.run import (
 from vuskit.bench.runner import RunSummary, run_plan
 from vuskit.bench.verify import Verification
 from vuskit.engine import Progress, Status
+from vuskit.measures.registry import main_measure
 from vuskit.store.pack import PackSummary
 from vuskit.store.store import Store, StoreError
 

@@ -17,21 +17,6 @@ from vuskit.measures.registry import Measure, list_measures, main_measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "AVERAGES",
-    "COUNTS",
-    "common_series",
-    "common_values",
-    "directions",
-    "leaderboard",
-    "main_measure",
-    "measure_called",
-    "measures_in_order",
-    "no_common_series",
-    "rows_of_mean",
-    "values_by_series",
-]
-
 AVERAGES = ("series", "dataset")
 """Units that count once in a mean: series or data sets."""
 

@@ -40,17 +40,6 @@ from vuskit.store.identity import (
 )
 from vuskit.store.store import read_scores
 
-__all__ = [
-    "EvaluateResult",
-    "JobAction",
-    "ScoreResult",
-    "check_classes",
-    "evaluate_scores",
-    "import_scores",
-    "make_evaluator",
-    "measure_scores",
-]
-
 Scores = NDArray[np.float64]
 
 

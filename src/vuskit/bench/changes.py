@@ -22,16 +22,6 @@ from vuskit.store.store import Named, Result, Store
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "BEFORE",
-    "StaleJobs",
-    "ValueChanges",
-    "find_changes",
-    "find_stale_jobs",
-    "keep_values",
-    "note_library_versions",
-]
-
 BEFORE = "values-before.csv"
 """Values of the previous plan, in the run folder; written when a run repeats finished jobs."""
 

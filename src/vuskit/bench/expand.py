@@ -39,8 +39,6 @@ from vuskit.errors import InvalidInputError
 from vuskit.store.identity import canonical, file_digest, import_object
 from vuskit.store.store import Store
 
-__all__ = ["ExpandedPlan", "expand_plan"]
-
 _BATCH = 64
 _WITHOUT_TRAINING_PART = ("labels", "scores")  # formats that take it from the file name only
 _SeriesNames: TypeAlias = tuple[str | None, str]  # data set and series

@@ -39,24 +39,6 @@ from vuskit.store.identity import (
 )
 from vuskit.store.store import Named
 
-__all__ = [
-    "AUTO",
-    "DetectorSpec",
-    "EvaluateJob",
-    "ImportJob",
-    "Job",
-    "Kind",
-    "MeasureSpec",
-    "ScoreJob",
-    "TrainLength",
-    "TrainingPart",
-    "detector_text",
-    "evaluated_from",
-    "forget_code",
-    "settings_text",
-    "training_notes",
-]
-
 TrainLength: TypeAlias = int | str | None
 AUTO = "auto"  # the training part that the series declares
 
@@ -422,13 +404,7 @@ class TrainingPart(NamedTuple):
 
 
 def training_notes(series: Sequence[TrainingPart], asked: Collection[TrainLength]) -> Iterator[str]:
-    """Describe training parts that are evaluated, and series without a known training part.
-
-    Raises
-    ------
-    InvalidInputError
-        If the requested training part is that of no series.
-    """
+    """Describe training parts that are evaluated, and series without a known training part."""
     excluded = max((length for length in asked if isinstance(length, int)), default=0)
     longest = max((one.n_points for one in series), default=excluded + 1)
     if longest <= excluded:

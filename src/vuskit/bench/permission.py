@@ -22,8 +22,6 @@ from vuskit.detectors import detector_class
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import get_measure
 
-__all__ = ["permitted", "plan_code", "refused_code", "stored_code"]
-
 _SHOWN = 8
 
 

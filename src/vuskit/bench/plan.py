@@ -31,21 +31,6 @@ from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.store.identity import canonical, import_object
 
-__all__ = [
-    "TEMPLATE",
-    "Evaluations",
-    "Plan",
-    "ScoresFolder",
-    "SeriesFolder",
-    "SyntheticSeries",
-    "load_plan",
-    "make_plan",
-    "parse_plan",
-    "plan_schema",
-    "planned_folder",
-    "usable_cores",
-]
-
 TEMPLATE = """\
 # A benchmark: series x detectors x seeds -> scores -> measures.
 #   vuskit bench plan   shows what would run

@@ -55,18 +55,6 @@ if TYPE_CHECKING:
     from vuskit.bench.verify import Verification
     from vuskit.store.pack import PackSummary
 
-__all__ = [
-    "FORMATS",
-    "SHAPES",
-    "Failure",
-    "FailureCause",
-    "Run",
-    "RunSeries",
-    "RunStatus",
-    "ScoreRecord",
-    "StoredScores",
-]
-
 FORMATS: dict[str, Callable[[Any, Path], None]] = {
     "csv": lambda frame, path: write_atomically(path, frame_csv(frame) + "\n"),
     "parquet": lambda frame, path: frame.to_parquet(path, index=False),

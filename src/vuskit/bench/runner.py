@@ -19,8 +19,6 @@ from vuskit.bench.run import Run
 from vuskit.engine import Executor, Outcome, Progress, Task, make_executor, run_tasks
 from vuskit.store.store import Store
 
-__all__ = ["RunSummary", "run_plan"]
-
 _END_ATTEMPTS = 5
 _STORE_SECONDS = 1.0  # between two updates of the progress in the store
 

@@ -23,8 +23,6 @@ from vuskit.datasets.synthetic import make_series
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.store.identity import canonical, code_of
 
-__all__ = ["SeriesRef", "SeriesSource", "describe_series"]
-
 CHANGED_DURING_RUN = "a file changed during the run; run the same command again"
 _SHOWN_FILES = 3
 

@@ -25,8 +25,6 @@ from vuskit.store.identity import import_object, importable, key_of
 from vuskit.store.pack import PLAN, VALUES, member_problems
 from vuskit.store.store import DamagedStoreError, Named, Result, Store, encoded, value_digest
 
-__all__ = ["Verification", "packed_values", "verify_run"]
-
 # The native core, NumPy and different machines agree within this tolerance.
 _TOLERANCE = 1e-9
 _MOST_LINES = 10

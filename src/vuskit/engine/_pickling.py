@@ -13,8 +13,6 @@ from typing import Any
 
 from vuskit._util.optional import require
 
-__all__ = ["PackedValue", "pack", "unpack"]
-
 _PURPOSE = "running tasks in other processes"
 
 

@@ -20,8 +20,6 @@ from vuskit.engine._pickling import pack
 from vuskit.engine._process import BROKEN_EXIT, send_message, serve
 from vuskit.engine.tasks import Limits, Outcome, StaleWorkerError, Status, Task
 
-__all__ = ["PackedTask", "Pool"]
-
 _ATTEMPTS = 3  # for a task whose process is killed from outside or cannot start
 _MOST_OUTPUT = 8_000_000  # bytes of output of a task on disk
 _OUTPUT_TAIL = 8_000  # bytes of output that are kept

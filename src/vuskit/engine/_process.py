@@ -28,16 +28,6 @@ from vuskit.engine._pickling import PackedValue, pack, unpack
 from vuskit.engine._process_state import ProcessState
 from vuskit.engine.tasks import Action, Limits, NotApplicableError, Outcome, Status
 
-__all__ = [
-    "BROKEN_EXIT",
-    "allow_children",
-    "outcome_of",
-    "run_action",
-    "send_message",
-    "serve",
-    "warm_up_action",
-]
-
 BROKEN_EXIT = 76
 """Exit code of a worker that can no longer reach its parent."""
 

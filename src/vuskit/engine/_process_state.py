@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ProcessState"]
-
 _MOST_NEW_DESCRIPTORS = 64
 _MOST_NEW_THREADS = 32
 _THREAD_GRACE_SECONDS = 0.3

@@ -25,16 +25,6 @@ from vuskit.engine._process import allow_children, outcome_of, run_action, warm_
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
 from vuskit.errors import ClusterError, InvalidInputError, warn
 
-__all__ = [
-    "EXECUTOR_KINDS",
-    "DaskExecutor",
-    "Executor",
-    "ExecutorSettings",
-    "InProcessExecutor",
-    "LocalExecutor",
-    "make_executor",
-]
-
 EXECUTOR_KINDS = ("local", "dask")
 """Kinds of executors that settings can name."""
 

@@ -14,8 +14,6 @@ from vuskit.engine.executors import Executor, ExecutorSettings, make_executor
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, StaleWorkerError, Status, Task
 from vuskit.errors import InvalidInputError
 
-__all__ = ["MemoryResults", "Progress", "Results", "run_tasks"]
-
 _POLL_SECONDS = 0.25
 
 

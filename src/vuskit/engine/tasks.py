@@ -12,17 +12,6 @@ from vuskit import errors
 from vuskit._util.text import storable_text
 from vuskit.errors import InvalidInputError
 
-__all__ = [
-    "UNLIMITED",
-    "Action",
-    "Limits",
-    "NotApplicableError",
-    "Outcome",
-    "StaleWorkerError",
-    "Status",
-    "Task",
-]
-
 _MESSAGE_CHARACTERS = 2_000
 _TRACEBACK_CHARACTERS = 20_000
 _NAME_CHARACTERS = 200

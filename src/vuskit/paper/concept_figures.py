@@ -37,8 +37,6 @@ from vuskit.studies.examples import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare_detectors"]
-
 _ALPHA = 0.1
 _SHARE_PRESENT = 0.5  # share of the series that a detector must have scored to be ranked
 

@@ -8,8 +8,6 @@ from vuskit._util.files import write_atomically
 from vuskit._util.tables import frame_csv
 from vuskit.datasets.synthetic import make_series
 
-__all__ = ["DEMO_DETECTORS", "DEMO_OPTIONS", "write_demo_series"]
-
 DEMO_DETECTORS = ("iforest", "lof", "ocsvm", "pca", "poly", "random")
 """Fast detectors of the paper, and random scores as an inaccurate detector."""
 

@@ -17,8 +17,6 @@ from vuskit.paper.exhibits import NotPossibleError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MBA_805", "MBA_806", "Choice", "Example", "Examples", "find_detector", "find_series"]
-
 MBA_805, MBA_806 = (re.compile(rf"(mba|ecg)\D*{number}(?!\d)", re.I) for number in (805, 806))
 """Names of the two electrocardiograms that the paper shows."""
 

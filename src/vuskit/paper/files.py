@@ -28,8 +28,6 @@ from vuskit.report.page.studies import figure_data
 from vuskit.report.tables import write_table
 from vuskit.store.identity import key_of, package_digest
 
-__all__ = ["MadeExhibit", "make_exhibit", "read_made"]
-
 _FIGURE_FORMATS = ("pdf", "png")
 _EXPECTED_WARNINGS = (InvertedScoreWarning, ThresholdResolutionWarning, UndefinedMeasureWarning)
 

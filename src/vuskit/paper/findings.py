@@ -35,17 +35,6 @@ from vuskit.studies.timing.tables import single_slopes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Checked",
-    "Finding",
-    "FindingTable",
-    "Statement",
-    "Verdict",
-    "check_statements",
-    "list_statements",
-    "statement",
-]
-
 _FEWEST_SERIES = 5
 """Statements about means over series need this many series."""
 _LONG_SERIES = 50_000

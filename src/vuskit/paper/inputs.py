@@ -18,8 +18,6 @@ from vuskit.engine import ExecutorSettings
 from vuskit.errors import InvalidInputError
 from vuskit.studies import Source, open_scores
 
-__all__ = ["PAPER_DETECTORS", "PaperInput", "open_input", "run_detectors", "usable_detectors"]
-
 PAPER_DETECTORS = (
     "iforest", "lof", "mp", "norma", "pca", "ae", "lstm_ad", "poly", "cnn", "ocsvm",
 )  # fmt: skip

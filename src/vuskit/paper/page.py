@@ -14,8 +14,6 @@ from vuskit.report.page.document import Section, element, page_document, wrapped
 from vuskit.report.page.studies import STUDY_ASSETS, measures_of
 from vuskit.studies import PublishedComparison
 
-__all__ = ["paper_page_html"]
-
 
 def paper_page_html(
     title: str,

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["PaperProgress", "Tracker"]
-
 
 @dataclass(frozen=True)
 class PaperProgress:

@@ -25,8 +25,6 @@ from vuskit.studies.timing import (
     timing_study,
 )
 
-__all__ = ["STUDIES", "Work", "digest_of", "needed_results"]
-
 STUDIES = ("consistency", "scenarios", "robustness", "separability")
 """Studies in the order in which they run: fast ones, which may reject the data, come first."""
 

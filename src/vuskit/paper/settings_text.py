@@ -10,8 +10,6 @@ from vuskit.paper.results import STUDIES
 from vuskit.paper.words import plural, title_of
 from vuskit.studies import StudyResult
 
-__all__ = ["SettingsText", "describe_settings"]
-
 
 class SettingsText(NamedTuple):
     """Settings of the measures or of one study."""

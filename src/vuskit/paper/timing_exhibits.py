@@ -17,8 +17,6 @@ from vuskit.studies.timing.tables import PAPER_RANGES, joint_slopes, rows_of_swe
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["speed_on_longest"]
-
 _ALGORITHMS = ("naive", "opt", "opt_mem")
 _TITLES = {name: CONTESTANTS[name].title for name in _ALGORITHMS}
 _LEGEND = (

@@ -34,20 +34,6 @@ from vuskit._util.environment import core_files
 from vuskit._util.optional import require
 from vuskit.errors import ChangedInputError, InvalidInputError
 
-__all__ = [
-    "Code",
-    "canonical",
-    "changed_modules",
-    "code_of",
-    "file_digest",
-    "import_object",
-    "importable",
-    "key_of",
-    "note_module",
-    "package_digest",
-    "scores_digest",
-]
-
 _KEY_LENGTH = 32  # hex digits; 128 bits
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PACKAGE = "vuskit"

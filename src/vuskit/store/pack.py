@@ -29,8 +29,6 @@ from vuskit.store.identity import scores_digest
 from vuskit.store.schema import SCHEMA_VERSION
 from vuskit.store.store import Store, memory_store
 
-__all__ = ["ENDING", "PLAN", "SCORES_LIMIT", "VALUES", "Archive", "PackSummary", "write_pack"]
-
 ENDING = ".vuskit.zip"
 """Suffix of pack files."""
 

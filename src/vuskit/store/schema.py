@@ -11,8 +11,6 @@ import sqlite3
 
 from vuskit.errors import InvalidInputError
 
-__all__ = ["SCHEMA_VERSION", "TABLES", "create_schema", "has_tables"]
-
 SCHEMA_VERSION = 6
 
 TABLES = ("starts", "results", "planned", "series", "measures", "sources")

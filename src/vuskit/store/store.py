@@ -34,18 +34,6 @@ from vuskit.store.schema import create_schema, has_tables
 if TYPE_CHECKING:
     from vuskit.store.pack import Archive
 
-__all__ = [
-    "DATABASE",
-    "LOCK",
-    "DamagedStoreError",
-    "Named",
-    "Result",
-    "Start",
-    "Store",
-    "StoreError",
-    "is_gone",
-]
-
 DATABASE = "results.sqlite"
 LOCK = f"{PRIVATE_PREFIX}lock"  # also marks a folder as one of vuskit
 SCORES = "scores"

@@ -23,8 +23,6 @@ from vuskit.store.identity import Code, changed_modules, code_of
 if TYPE_CHECKING:
     from vuskit.studies.base import Study
 
-__all__ = ["about_study", "check_code"]
-
 
 def about_study(study: Study[Any]) -> tuple[dict[str, Any], Code]:
     """Return what the key of every series is made of, without the series, and all code involved.

@@ -35,15 +35,6 @@ from vuskit.studies.sources import SeriesNames, Source, open_scores
 if TYPE_CHECKING:
     from vuskit.studies.result import StudyResult
 
-__all__ = [
-    "PUBLISHED",
-    "PUBLISHED_SETTINGS",
-    "DetectorStudy",
-    "Study",
-    "evaluate_detectors",
-    "evaluate_scores",
-]
-
 Result = TypeVar("Result", bound="StudyResult")
 
 PUBLISHED = EvaluationSettings(buffer="authors", volume_factor=2.0)

@@ -26,8 +26,6 @@ from vuskit.studies.statistics.comparison import TableComparison, compare_column
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BufferDependence", "buffer_dependence"]
-
 _Row = dict[str, Any]
 _SHOWN = 6
 _TIED = 1e-9

@@ -31,8 +31,6 @@ from vuskit.studies.statistics.tables import without_noise
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Consistency", "ConsistencyResult", "consistency_study", "rank_entropy"]
-
 
 _ALL_DATASETS = "all data sets"
 _BASES = {"bits": 2, "nats": None}

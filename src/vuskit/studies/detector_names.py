@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
 
-__all__ = ["PUBLISHED", "PUBLISHED_DETECTORS", "detector_key", "find_detectors"]
-
 PUBLISHED = "published"
 """Value of options that selects what the published experiments used."""
 

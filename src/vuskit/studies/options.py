@@ -14,16 +14,6 @@ from vuskit.inputs import check_choice, check_int
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.studies.specifications import Form, Number, Specification
 
-__all__ = [
-    "PUBLISHED_MEASURE_OPTIONS",
-    "Option",
-    "option",
-    "option_of",
-    "published_measure_options",
-    "section_specification",
-    "with_measure_options",
-]
-
 PUBLISHED_MEASURE_OPTIONS = (
     "precision_at_k.points=predicted",
     "range_precision.cardinality=reciprocal",

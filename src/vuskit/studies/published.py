@@ -30,8 +30,6 @@ from vuskit.studies.result import StudyResult
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PublishedComparison", "PublishedTable", "compare_with_published", "read_published"]
-
 PERTURBATIONS = ("lag", "noise", "ratio")
 _QUANTITIES = (*PERTURBATIONS, "z", "entropy", "rank")
 _TITLES = {

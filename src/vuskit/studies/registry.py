@@ -14,8 +14,6 @@ from vuskit.inputs import check_choice
 from vuskit.studies.base import Study
 from vuskit.studies.result import StudyResult
 
-__all__ = ["get_study", "list_studies", "study"]
-
 ENTRY_POINTS = "vuskit.studies"
 _STUDIES: dict[str, type[Study[Any]]] = {}
 _BETTER = ("lower", "higher")

@@ -29,18 +29,6 @@ from vuskit.studies.sources import StudyInput
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "KNOWN",
-    "SCHEMA_VERSION",
-    "BufferUse",
-    "Failure",
-    "SeriesValues",
-    "StudyResult",
-    "ValuesResult",
-    "load_study_result",
-    "load_study_results",
-]
-
 SCHEMA_VERSION = 4
 """Incremented when the saved form changes; results in another schema are refused."""
 

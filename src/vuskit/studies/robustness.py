@@ -51,8 +51,6 @@ from vuskit.studies.statistics.comparison import TableComparison, compare_column
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Robustness", "RobustnessResult", "robustness_study"]
-
 Values = NDArray[np.float64]
 _ALL_DETECTORS = "all detectors"
 

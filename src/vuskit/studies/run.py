@@ -44,8 +44,6 @@ from vuskit.studies.result import KNOWN, Failure, SeriesValues
 from vuskit.studies.saved import UNREADABLE, pack, unpack
 from vuskit.studies.sources import SeriesNames, Source, StudyInput, content_of, without_names
 
-__all__ = ["run_study"]
-
 
 def run_study(
     study: Study[Result] | type[Study[Result]] | str,

@@ -23,14 +23,6 @@ from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, MeasureProperties, list_measures
 
-__all__ = [
-    "UNREADABLE",
-    "decode",
-    "pack",
-    "read_archive",
-    "unpack",
-]
-
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile)
 """Exceptions that `unpack` raises for damaged files."""
 

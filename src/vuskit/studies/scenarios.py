@@ -31,8 +31,6 @@ from vuskit.studies.sources import Source
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Scenario", "ScenarioResult", "Scenarios", "paper_scenarios", "scenario_study"]
-
 _LITTLE_CREDIT = 0.01
 _SETTINGS = EvaluationSettings(buffer=100)
 _SPARSE = 10  # with a shorter series, mean + 3 std may exceed the score of a prediction

@@ -48,15 +48,6 @@ from vuskit.studies.statistics.comparison import TableComparison, compare_column
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "PUBLISHED_PAIRS",
-    "Separability",
-    "SeparabilityResult",
-    "peak_percentile",
-    "separability_study",
-    "z_statistic",
-]
-
 Values = NDArray[np.float64]
 _FIRST_PAIRS, _MOST_PAIRS = "first pairs", 4
 Pairs = tuple[tuple[str, str], ...]

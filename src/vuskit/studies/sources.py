@@ -21,19 +21,6 @@ from vuskit.datasets import ScoredSeries, read_collection, read_scores
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.errors import InvalidInputError, VuskitError
 
-__all__ = [
-    "ScoredSource",
-    "SeriesNames",
-    "Source",
-    "StudyInput",
-    "buffer_of",
-    "changed_inputs",
-    "content_of",
-    "open_scores",
-    "shared_place",
-    "without_names",
-]
-
 
 @runtime_checkable
 class Source(Protocol):

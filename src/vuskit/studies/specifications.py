@@ -15,8 +15,6 @@ from typing import Any
 from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
 
-__all__ = ["Form", "Number", "Parsed", "Specification"]
-
 
 @dataclass(frozen=True)
 class Number:

@@ -17,8 +17,6 @@ from vuskit.studies.statistics.tables import without_noise
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Summary", "SummaryStudy", "summarize"]
-
 
 @dataclass(frozen=True, eq=False)
 class Summary(StudyResult):

@@ -15,8 +15,6 @@ from vuskit.inputs import check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["complete_rows", "list_missing_policies", "mean_ranks", "row_ranks", "without_noise"]
-
 Values = NDArray[np.float64]
 
 _FEWEST_ROWS = 2

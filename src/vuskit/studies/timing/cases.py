@@ -18,18 +18,6 @@ from vuskit.intervals import event_bounds
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies.sources import Source, buffer_of
 
-__all__ = [
-    "PARAMETERS",
-    "Case",
-    "Parameter",
-    "Setting",
-    "is_generated",
-    "real_cases",
-    "scored_cases",
-    "settings_of",
-    "synthetic_cases",
-]
-
 _GENERATED = "synthetic-"
 Arrays = tuple[NDArray[np.bool_], NDArray[Any]]
 

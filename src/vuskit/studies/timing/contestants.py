@@ -16,8 +16,6 @@ from vuskit.algorithms import areas, range_rates
 from vuskit.errors import InvalidInputError, ThresholdResolutionWarning
 from vuskit.studies.timing.cases import Setting
 
-__all__ = ["CONTESTANTS", "Contestant", "choose"]
-
 Areas = tuple[float, float]
 Run = Callable[[NDArray[np.bool_], NDArray[Any], Setting], Areas]
 

@@ -25,8 +25,6 @@ from vuskit.studies.timing.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sample", "TimingResult"]
-
 # Quantity that figures show as seconds, and the meaning of the shade around it.
 _AVERAGES = {
     "median": ("seconds", "from the lower to the upper quartile"),

@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["CLOCKS", "OtherWork", "Sampled", "Timer", "peak_memory"]
-
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 """Wall time, and CPU time of this process, which varies less on a busy machine."""
 

@@ -44,8 +44,6 @@ from vuskit.studies.timing.contestants import Contestant, choose
 from vuskit.studies.timing.results import Sample, TimingResult
 from vuskit.studies.timing.sampling import CLOCKS, Timer, peak_memory
 
-__all__ = ["Forecast", "Job", "TimingStudy", "timing_study"]
-
 WARM_UP_RUNS = 1
 MEMORY_RUNS = 1
 Runs = list[list[float]]

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
 
     from vuskit.studies.timing.results import TimingResult
 
-__all__ = [
-    "PAPER_RANGES",
-    "complexity_table",
-    "exponents",
-    "joint_slopes",
-    "parameter_table",
-    "ratio_table",
-    "rows_of_sweep",
-    "single_slopes",
-    "speed_ratios",
-]
-
 PAPER_SINGLE: dict[tuple[str, str], tuple[float, float]] = {
     (contestant, parameter): pair
     for contestant, pairs in {
