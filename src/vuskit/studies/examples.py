@@ -34,6 +34,20 @@ from vuskit.studies.base import PUBLISHED
 from vuskit.studies.perturbations import crops_by_ratio
 from vuskit.studies.sensitivity import compare_cases
 
+__all__ = [
+    "comparison_example",
+    "evolution_example",
+    "example_series",
+    "extension_example",
+    "first_channel",
+    "first_run",
+    "labeling_example",
+    "measures_example",
+    "part_around_anomaly",
+    "sections_example",
+    "sensitivity_example",
+]
+
 Floats = NDArray[np.float64]
 Chosen = str | Measure | Iterable[str | Measure]
 _SHARES = (0.05, 0.2)

@@ -29,6 +29,15 @@ from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.statistics.comparison import compare
 from vuskit.studies.summary import summarize
 
+__all__ = [
+    "centered_values",
+    "consistency_panels",
+    "detector_differences",
+    "robustness_and_separability",
+    "separability_by_dataset",
+    "separability_example",
+]
+
 _MOST_PANELS, _MOST_PAIRS, _MOST_DATASETS = 8, 4, 2
 
 

@@ -18,6 +18,28 @@ from vuskit.intervals import event_bounds
 from vuskit.store.identity import scores_digest
 from vuskit.studies.specifications import Form, Number, Specification
 
+__all__ = [
+    "LAG",
+    "NOISE",
+    "Crop",
+    "Section",
+    "add_noise",
+    "add_normal_noise",
+    "crops_by_ratio",
+    "even_lags",
+    "first_section",
+    "generator",
+    "generator_of",
+    "growing_crops",
+    "label_lags",
+    "noisy_score",
+    "random_label_lag",
+    "rare_section",
+    "scale_to_unit",
+    "shift",
+    "shift_labels",
+]
+
 Floats = NDArray[np.float64]
 
 LAG = Specification(

@@ -17,6 +17,8 @@ from vuskit.measures.thresholds import Sigma, threshold_value
 from vuskit.report.figures import Case, CasesDisplay, SensitivityDisplay
 from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
 
+__all__ = ["compare_cases", "sensitivity"]
+
 Floats = NDArray[np.float64]
 
 
