@@ -330,7 +330,7 @@ def _peak_memory() -> int | None:
                 return int(line.split()[1]) * 1024
     try:
         import resource
-    except ImportError:
+    except (ImportError, OSError):  # the task may have left no descriptor to import with
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
