@@ -47,7 +47,7 @@ def series_class(series: RunSeries | EvaluatedSeries, name: str) -> str:
 
     Examples
     --------
-    >>> one = RunSeries("ECG", "a", "", "{}", 5_000, 1, 3, (), anomalous_points=90)
+    >>> one = RunSeries("ECG", "a", "", "{}", 5_000, 1, (), events=((10, 40), (90, 150)))
     >>> [series_class(one, name) for name in FILTERS]
     ['sequence', 'several', '1000-9999']
     """
