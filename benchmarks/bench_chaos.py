@@ -194,6 +194,25 @@ def alive_in_session(session: int) -> list[psutil.Process]:
     return found
 
 
+def alive_with(state: str) -> list[psutil.Process]:
+    """Processes of a storm, which pass its state on to those that they start."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(STATE) == state and process.pid != os.getpid():
+                found.append(process)
+    return [one for one in found if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def is_of_a_job(process: psutil.Process, main: int) -> bool:
+    """Whether a job has started a process; workers lead sessions of their own."""
+    try:
+        helper = "resource_tracker" in " ".join(process.cmdline())  # ends with those that use it
+        return helper or os.getsid(process.pid) not in (process.pid, main)
+    except (ProcessLookupError, psutil.Error):
+        return True
+
+
 def eventually(check: Any, seconds: float = PATIENCE) -> bool:
     """Whether a check holds, at once or later."""
     end = time.monotonic() + seconds
@@ -341,7 +360,7 @@ class Disk:
 
     def file_limit(self, run: Path) -> int:
         """Size of files that a run soon wants to exceed."""
-        sizes = [one.stat().st_size for one in run.glob("bench.sqlite*")]
+        sizes = [one.stat().st_size for one in run.glob("results.sqlite*")]
         return max([0, *sizes]) + (1 << 16)
 
     def close(self) -> None:
@@ -505,7 +524,7 @@ class Storm:
         self.process = process
         self._launched = time.monotonic()
         self._before = len(self._jobs())
-        self._latest_run = self._query("SELECT max(id) FROM runs")
+        self._latest_run = self._query("SELECT max(id) FROM starts")
         return process, log
 
     def stop_run(self) -> None:
@@ -613,14 +632,23 @@ class Storm:
             expected.add(2)
         if code not in expected:
             self._problem(log, f"ended with exit code {code}")
-        if not eventually(lambda: not alive_in_session(process.pid), 60):
-            left = [" ".join(one.cmdline())[:100] for one in alive_in_session(process.pid)]
-            self._problem(log, f"left processes: {left}")
-            for one in alive_in_session(process.pid):
+        killed = signal.SIGKILL in signaled
+        if not eventually(lambda: not self._left_by(process.pid, killed=killed), 60):
+            left = self._left_by(process.pid, killed=killed)
+            self._problem(log, f"left processes: {[' '.join(one.cmdline())[:100] for one in left]}")
+        if not self.cluster.sessions:
+            for one in alive_with(self.environment[STATE]):
                 with contextlib.suppress(psutil.NoSuchProcess):
                     one.kill()
         self._check_store(log, killed=signal.SIGKILL in signaled or full)
         return code
+
+    def _left_by(self, main: int, *, killed: bool) -> list[psutil.Process]:
+        """Processes that should have ended; what jobs have started may outlive ``kill -9``."""
+        if self.cluster.sessions:
+            return alive_in_session(main)
+        found = alive_with(self.environment[STATE])
+        return [one for one in found if not (killed and is_of_a_job(one, main))]
 
     def _check_store(self, log: Path, *, killed: bool) -> None:
         now = self._jobs()
@@ -629,8 +657,8 @@ class Storm:
         if lost or again:
             self._problem(log, f"{len(lost)} finished jobs lost, {len(again)} done again")
         self.finished = now
-        states = self._query("SELECT state FROM runs ORDER BY id DESC LIMIT 1")
-        began = self._query("SELECT max(id) FROM runs") != self._latest_run
+        states = self._query("SELECT state FROM starts ORDER BY id DESC LIMIT 1")
+        began = self._query("SELECT max(id) FROM starts") != self._latest_run
         if began and not killed and states == [("running",)]:
             self._problem(log, "left the run as running")
 
@@ -641,7 +669,7 @@ class Storm:
 
     def _jobs(self) -> dict[str, str]:
         """Finished jobs and when they finished."""
-        return dict(self._query("SELECT key, finished FROM jobs"))
+        return dict(self._query("SELECT key, finished FROM results"))
 
     def _query(self, sql: str) -> list[tuple[Any, ...]]:
         return query(self.run, sql)
@@ -705,10 +733,10 @@ class Storm:
         for session in self.cluster.sessions:
             if not eventually(lambda s=session: not alive_in_session(s), 60):
                 self.problems.append(f"processes of Dask left: {alive_in_session(session)}")
-        known = {f"{digest}.npy" for (digest,) in self._query("SELECT hash FROM scores")}
+        known = {f"{key}.npy" for (key,) in self._query("SELECT key FROM results")}
         known.add(BEFORE)  # edits repeat finished jobs
         for path in sorted(self.run.rglob("*")):
-            own = path.name in known or path.name.startswith(("bench.sqlite", ".vuskit-lock"))
+            own = path.name in known or path.name.startswith(("results.sqlite", ".vuskit-lock"))
             name = str(path.relative_to(self.run))
             if path.is_file() and not own and name not in USER_FILES:
                 self.problems.append(f"left in the run folder: {name}")
@@ -740,7 +768,7 @@ class Storm:
 def query(folder: Path, sql: str) -> list[tuple[Any, ...]]:
     """Ask the database of a run, which may not be there yet."""
     try:
-        connection = sqlite3.connect(f"file:{folder}/bench.sqlite?mode=ro", uri=True, timeout=30)
+        connection = sqlite3.connect(f"file:{folder}/results.sqlite?mode=ro", uri=True, timeout=30)
     except sqlite3.OperationalError:
         return []
     try:
@@ -807,7 +835,7 @@ def counted(counts: Counter[Any]) -> str:
 def report(storm: Storm, fresh: Path, n_rows: int, differences: list[str], digest: str) -> str:
     """What happened and how it ended."""
     options = storm.options
-    statuses = Counter(dict(query(fresh, "SELECT status, count(*) FROM jobs GROUP BY status")))
+    statuses = Counter(dict(query(fresh, "SELECT status, count(*) FROM results GROUP BY status")))
     disk = f"tmpfs of {DISK_MEGABYTES} MB" if storm.disk.mounted else "limit on the size of files"
     seconds = format_duration(time.monotonic() - storm.begin)
     lines = [

@@ -29,6 +29,8 @@ from docs_block import replace_block
 
 from vuskit._util.text import format_duration
 from vuskit.bench import Run, Store, leaderboard
+from vuskit.engine import Action, Outcome, Status, Task
+from vuskit.store import Named
 
 PAGE = Path(__file__).parents[1] / "docs" / "bench-limits.md"
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
@@ -113,7 +115,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def query(folder: Path, sql: str) -> list[tuple]:
-    connection = sqlite3.connect(folder / "bench.sqlite", timeout=60)
+    connection = sqlite3.connect(folder / "results.sqlite", timeout=60)
     try:
         return connection.execute(sql).fetchall()
     finally:
@@ -122,7 +124,7 @@ def query(folder: Path, sql: str) -> list[tuple]:
 
 def jobs_done(folder: Path) -> int:
     try:
-        return query(folder, "SELECT count(*) FROM jobs")[0][0]
+        return query(folder, "SELECT count(*) FROM results")[0][0]
     except sqlite3.OperationalError:
         return 0  # not there yet
 
@@ -137,8 +139,8 @@ def all_values(folder: Path) -> dict[tuple, float]:
 
 def leftovers(folder: Path) -> list[str]:
     """Files that a finished run should not have."""
-    known = {f"{row[0]}.npy" for row in query(folder, "SELECT hash FROM scores")}
-    expected = {"bench.sqlite", "lock", *known}
+    known = {f"{row[0]}.npy" for row in query(folder, "SELECT key FROM results")}
+    expected = {"results.sqlite", ".vuskit-lock", *known}
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
@@ -173,13 +175,13 @@ def compare_with_undisturbed(base: Path, kills: int, n_jobs: int, chance: random
             time.sleep(0.02)
         time.sleep(chance.random() * 0.3)
         kill(process)
-        now = dict(query(folder, "SELECT key, finished FROM jobs"))
+        now = dict(query(folder, "SELECT key, finished FROM results"))
         assert finished.items() <= now.items(), "a finished job was lost or done again"
         finished = now
         moments.append(len(now))
     assert moments[-1] < n_jobs, "the last kill came too late"
     finish("run", plan)
-    after = dict(query(folder, "SELECT key, finished FROM jobs"))
+    after = dict(query(folder, "SELECT key, finished FROM results"))
     assert finished.items() <= after.items(), "a finished job was lost or done again"
     assert query(folder, "PRAGMA integrity_check") == [("ok",)]
     assert query(folder, "PRAGMA foreign_key_check") == []
@@ -189,7 +191,7 @@ def compare_with_undisturbed(base: Path, kills: int, n_jobs: int, chance: random
     finish("run", alone)
     expected = all_values(alone.parent / "run")
     assert all_values(folder) == expected, "values differ"
-    assert set(after) == {row[0] for row in query(alone.parent / "run", "SELECT key FROM jobs")}
+    assert set(after) == {row[0] for row in query(alone.parent / "run", "SELECT key FROM results")}
     return (
         f"{kills} kills with {', '.join(map(str, moments))} of {len(after)} jobs finished. "
         f"At the end: all {len(after)} jobs, each once; {len(expected):,} values, equal to the "
@@ -206,13 +208,12 @@ def trivial_jobs(base: Path, count: int) -> str:
     plan = base / "bench.toml"
     plan.write_text(
         f'folder = "run"\nseeds = {list(range(n_seeds))}\n'
-        # Lengths differ, so that no two scores are equal and share a file.
         f'[[series]]\nfamily = "ecg"\nn = {list(range(500, 510))}\nn_anomalies = 1\n'
         '[[detectors]]\nname = "random"\n'
         '[[evaluate]]\nmeasures = ["auc_pr"]\nbuffer = 10\n[executor]\nworkers = 2\n'
     )
     seconds = finish("run", plan)
-    (done,) = query(base / "run", "SELECT count(*) FROM jobs WHERE status = 'OK'")[0]
+    (done,) = query(base / "run", "SELECT count(*) FROM results WHERE status = 'OK'")[0]
     return (
         f"{done:,} trivial jobs (half score 500 points, half evaluate) "
         f"from start to end: {seconds:.1f} s"
@@ -220,39 +221,28 @@ def trivial_jobs(base: Path, count: int) -> str:
 
 
 def large_store(base: Path, n_values: int) -> str:
-    """Fill a store by SQL, then ask it as ``vuskit bench status`` does."""
+    """Fill a store with evaluations, then ask it as ``vuskit bench status`` does."""
     folder = base / "large"
-    n_jobs = n_values // N_MEASURES + 1
-    with Store(folder) as store, store.transaction() as connection:
-        connection.execute(
-            "INSERT INTO runs (started, state, host, pid, vuskit, environment, executor, plan, "
-            "base, imports, notes, progress) VALUES "
-            "('2026-01-01', 'finished', 'here', 1, '0', '{}', 'local', '', '', '[]', '[]', '{}')"
-        )
-        connection.execute(
-            "INSERT INTO series (hash, n_points, n_channels, n_anomalies, anomalous_points) "
-            "VALUES ('h', 10, 1, 1, 1)"
-        )
-        connection.executemany(
-            "INSERT INTO measures (name, version) VALUES (?, 'v')",
-            [(f"m{i}",) for i in range(N_MEASURES)],
-        )
-        spec = "x" * 600
-        connection.executemany(
-            "INSERT INTO jobs (key, kind, status, run_id, series_hash, settings, code, spec, cold, "
-            "finished, message) VALUES (?, 'evaluate', ?, 1, 'h', 's', 'c', ?, 0, '', 'm')",
-            ((f"{i:032x}", "OK" if i % 50 else "ERROR", spec) for i in range(n_jobs)),
-        )
-        connection.executemany(
-            'INSERT INTO "values" VALUES (?, ?, 0.5)',
-            ((i // N_MEASURES + 1, i % N_MEASURES + 1) for i in range(n_values)),
-        )
+    n_jobs = n_values // N_MEASURES
+    n_values = n_jobs * N_MEASURES
+    values = {f"m{number}": 0.5 for number in range(N_MEASURES)}
+    value = {"values": values, "buffer": 10, "buffer_reason": "number: given"}
+    about = {"series": "h", "settings": {"buffer": 10}, "measures": {name: {} for name in values}}
+    tasks = [Task(f"{i:032x}", "", Action, "evaluate", {**about, "i": i}) for i in range(n_jobs)]
+    named = [
+        Named(task.key, "evaluate", None, "data", "series", "h", "detector", 0, "buffer=10")
+        for task in tasks
+    ]
+    with Store(folder) as store:
+        store.begin(planned=named)
+        store.save((task, Outcome(Status.OK, value)) for task in tasks)
+        store.end("finished")
     begin = time.perf_counter()
     status = Run(folder).status()
     inside = time.perf_counter() - begin
     assert status.n_values == n_values
     command = finish("status", folder)
-    size = (folder / "bench.sqlite").stat().st_size / 1e6
+    size = (folder / "results.sqlite").stat().st_size / 1e6
     return (
         f"`vuskit bench status` with {n_values:,} values of {n_jobs:,} evaluations "
         f"({size:.0f} MB): {command:.2f} s, of which the store {inside:.2f} s"
@@ -275,7 +265,7 @@ def write_real_plan(series: Path, output: Path) -> Path:
 
 
 def describe_real(folder: Path, before: float, kept: int, after: float) -> str:
-    statuses = query(folder, "SELECT kind, status, count(*) FROM jobs GROUP BY kind, status")
+    statuses = query(folder, "SELECT kind, status, count(*) FROM results GROUP BY kind, status")
     counted = "; ".join(f"{kind} {status} {count:,}" for kind, status, count in statuses)
     assert not leftovers(folder), leftovers(folder)
     table = leaderboard(Run(folder).values())
@@ -305,8 +295,9 @@ def describe_real(folder: Path, before: float, kept: int, after: float) -> str:
     ]
     costs = query(
         folder,
-        "SELECT detector, fit_seconds, score_seconds, peak_bytes FROM jobs "
-        "JOIN planned_scores USING (key) WHERE kind = 'score' AND status = 'OK' AND NOT cold",
+        "SELECT detector, value ->> 'fit_seconds', value ->> 'score_seconds', peak_bytes "
+        "FROM results JOIN planned USING (key) "
+        "WHERE results.kind = 'score' AND status = 'OK' AND NOT value ->> 'cold'",
     )
     for name in table["detector"]:
         own = [row[1:] for row in costs if row[0] == name]

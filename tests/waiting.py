@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 # A busy machine is no failure: only what never happens fails, after this long.
@@ -57,37 +57,3 @@ class Gate:
                     return
             waiting.touch()
             time.sleep(0.01)
-
-
-@contextlib.contextmanager
-def time_stands_still_until(*patterns: str | Path, executor: object = None) -> Iterator[None]:
-    """Let the time limit of no running task end before a file with content exists, and then all.
-
-    The patterns are those of files. The clock stands still where the limits are watched: here, or
-    on the workers of a Dask executor, if given. Then it jumps by 500 seconds, and goes on.
-    """
-
-    # Dask sends a local function by value: workers cannot import this module.
-    def set_clock(patterns: list[str], latest: float) -> None:
-        import glob
-        import os
-        import time
-        from types import SimpleNamespace
-
-        from vuskit.engine import _worker
-
-        def monotonic() -> float:
-            files = (path for pattern in patterns for path in glob.glob(pattern))
-            jumped = time.monotonic() > latest or any(map(os.path.getsize, files))
-            return time.monotonic() + 500.0 if jumped else begin
-
-        begin = time.monotonic()
-        _worker.time = SimpleNamespace(monotonic=monotonic) if patterns else time
-
-    client = getattr(executor, "_client", None)
-    run = client.run if client is not None else lambda call, *args: call(*args)
-    run(set_clock, list(map(str, patterns)), time.monotonic() + PATIENCE)
-    try:
-        yield
-    finally:
-        run(set_clock, [], 0.0)

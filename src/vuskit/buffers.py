@@ -302,6 +302,17 @@ LENGTH_RULES: dict[str, Callable[[Ints], tuple[int, str]]] = {
 }
 
 
+def reads_values(buffer: str | int | BufferChoice | None) -> bool:
+    """Whether the buffer depends on the values of the series.
+
+    Examples
+    --------
+    >>> [reads_values(buffer) for buffer in (50, "median_anomaly", "auto")]
+    [False, False, True]
+    """
+    return isinstance(buffer, str) and not buffer.endswith("_anomaly")
+
+
 def list_buffer_strategies() -> list[str]:
     """Return the names of the strategies for :func:`choose_buffer`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -14,6 +15,7 @@ import pytest
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
 from vuskit.engine import InProcessExecutor
+from vuskit.store import Store
 
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]
 HERE = Path(__file__).parent
@@ -51,39 +53,45 @@ class Workshop:
 
     def run(self, **options):
         """Run in this process and return the jobs that were done."""
-        done = []
+        done, jobs = [], {}
 
-        def note(progress, ended):
-            done.extend(ended)
+        def note_jobs(expanded):
+            jobs.update(expanded.jobs_by_key)
+
+        def note(task, outcome):
+            done.append((jobs[task.key], outcome))
 
         executor = options.pop("executor", None) or InProcessExecutor()
-        run_plan(self.plan(), executor=executor, observer=note, **options)
+        run_plan(self.plan(), executor=executor, on_outcome=note, planned=note_jobs, **options)
         return done
 
     def query(self, sql):
-        connection = sqlite3.connect(self.folder / "bench.sqlite")
-        try:
+        with contextlib.closing(sqlite3.connect(self.folder / "results.sqlite")) as connection:
             return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
+
+    def change(self, sql):
+        """Change the database, as a damaged disk or an editor would."""
+        connection = sqlite3.connect(self.folder / "results.sqlite")
+        with contextlib.closing(connection), connection:
+            connection.execute(sql)
 
     def values(self):
-        return {
-            row[:4]: row[4]
-            for row in self.query(
-                "SELECT series_hash, scores_hash, settings, measures.name || version, value "
-                'FROM "values" JOIN jobs ON jobs.id = job_id '
-                "JOIN measures ON measures.id = measure_id"
-            )
-        }
+        """Values by series, detector, seed, settings and measure, also of earlier plans."""
+        with Store.read(self.folder) as store:
+            return {
+                (result.key, name): value
+                for result in store.results()
+                if result.kind == "evaluate" and result.value is not None
+                for name, value in result.value["values"].items()
+            }
 
     def leftovers(self):
         """Files that a finished run should not have."""
-        known = {f"{row[0]}.npy" for row in self.query("SELECT hash FROM scores")}
+        known = {f"{key}.npy" for (key,) in self.query("SELECT key FROM results")}
         return sorted(
             path.name
             for path in self.folder.rglob("*")
-            if path.is_file() and path.name not in {"bench.sqlite", ".vuskit-lock", *known}
+            if path.is_file() and path.name not in {"results.sqlite", ".vuskit-lock", *known}
         )
 
 

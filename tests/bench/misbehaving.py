@@ -19,10 +19,10 @@ def fine(values, seed=0, factor=1.0):
 
 
 def gated(values, gate, seed=0):
-    """Passes a gate first."""
+    """Passes a gate in a folder beside this file first."""
     from waiting import Gate  # a copy is beside this file
 
-    Gate(gate).pass_through()
+    Gate(Path(__file__).with_name(gate)).pass_through()
     return fine(values, seed)
 
 
@@ -76,7 +76,6 @@ def compile_slowly(values=()):
     if not _compiled:
         if len(values) == 1500:
             raise RuntimeError("time of the job is used to compile")
-        Path(__file__).with_name("compiling").write_text("now")
         time.sleep(0.5)
     _compiled = True
 

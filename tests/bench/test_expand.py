@@ -10,7 +10,6 @@ import pytest
 from vuskit import InvalidInputError, evaluate
 from vuskit.bench import Kind, Run, Status, Store
 from vuskit.bench.expand import expand_plan
-from vuskit.bench.store import open_store_or_empty
 from vuskit.datasets.synthetic import make_series, three_scores
 
 
@@ -19,12 +18,6 @@ def kinds(done):
     for job, _ in done:
         counts[job.kind] = counts.get(job.kind, 0) + 1
     return counts
-
-
-def test_finished_jobs_do_not_run_again(workshop):
-    workshop.write()
-    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
-    assert workshop.run() == []
 
 
 def test_values_are_those_of_the_functions(workshop):
@@ -40,19 +33,28 @@ def test_values_are_those_of_the_functions(workshop):
         assert set(rows["buffer_reason"]) == {"median_anomaly: median length of 3 anomalies"}
 
 
-def test_a_new_detector_runs_alone(workshop):
+def test_a_changed_plan_runs_what_is_new(workshop):
     workshop.write()
-    workshop.run()
+    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
+    assert workshop.run() == []
     workshop.write(detectors=["fine", 'name = "random"'])
     done = workshop.run()
     assert {job.label for job, _ in done} == {"Random"}
     assert kinds(done) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
+    # Other settings are other evaluations; the same evaluation twice is done once.
+    entry = '[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = 20\nthresholds = 50\n'
+    workshop.write(evaluate=entry * 2)
+    assert kinds(workshop.run()) == {Kind.EVALUATE: 2}
+    assert workshop.run() == []
+    # The table holds what the latest plan asks for.
+    frame = Run(workshop.folder).values()
+    assert set(frame["settings"]) == {"buffer=20, thresholds=50, definition=journal"}
 
 
-def test_a_new_measure_is_computed_from_stored_scores_and_only_it(workshop):
+def test_a_new_measure_is_computed_from_stored_scores(workshop):
     workshop.write(detectors=["raises", "fine"])
     workshop.run()
-    before = workshop.values()
+    before = Run(workshop.folder).values()
     workshop.write(
         detectors=["fine"],
         evaluate='[[evaluate]]\nmeasures = ["vus_roc", "auc_pr", "vus_pr"]\n'
@@ -60,37 +62,24 @@ def test_a_new_measure_is_computed_from_stored_scores_and_only_it(workshop):
     )
     done = workshop.run()
     assert kinds(done) == {Kind.EVALUATE: 2}
-    assert [[measure.name for measure in job.measures] for job, _ in done] == [["vus_roc"]] * 2
-    after = workshop.values()
+    # The measures of vuskit are one job, so that it computes all of them.
+    assert {tuple(one.name for one in job.measures) for job, _ in done} == {
+        ("vus_roc", "auc_pr", "vus_pr")
+    }
+    after = Run(workshop.folder).values()
     assert len(after) == 6
-    assert before.items() <= after.items()
-    assert len(Run(workshop.folder).values()) == 6
+    keys = ["series", "measure"]
+    both = before.merge(after, on=keys, suffixes=("", "_after"))
+    assert len(both) == len(before) == 4
+    assert both["value"].equals(both["value_after"])
 
 
-def test_other_settings_are_other_evaluations(workshop):
-    workshop.write()
-    workshop.run()
-    other = '[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = 20\nthresholds = 50'
-    workshop.write(evaluate=other)
-    assert kinds(workshop.run()) == {Kind.EVALUATE: 2}
-    # The table holds what the latest plan asks for.
-    frame = Run(workshop.folder).values()
-    assert set(frame["settings"]) == {"buffer=20, thresholds=50, definition=journal"}
-
-
-def test_the_same_evaluation_twice_is_done_once(workshop):
-    entry = '[[evaluate]]\nmeasures = ["auc_pr"]\nbuffer = 20\n'
-    workshop.write(evaluate=entry * 2)
-    assert kinds(workshop.run()) == {Kind.SCORE: 2, Kind.EVALUATE: 2}
-    assert workshop.run() == []
-
-
-def test_the_same_scores_are_stored_and_evaluated_once(workshop):
+def test_equal_scores_of_two_seeds_are_evaluated_for_each(workshop):
     (workshop.base / "seed_ignored.py").write_text("def f(values, seed):\n    return values\n")
     workshop.write(detectors=['name = "seed_ignored:f"'], top="seeds = [0, 1, 2]")
-    assert kinds(workshop.run()) == {Kind.SCORE: 6, Kind.EVALUATE: 2}
-    assert len(list(workshop.folder.rglob("*.npy"))) == 2
-    assert len(Run(workshop.folder).values()) == 12  # but every seed is in the table
+    assert kinds(workshop.run()) == {Kind.SCORE: 6, Kind.EVALUATE: 6}
+    assert len(list(workshop.folder.rglob("*.npy"))) == 6
+    assert len(Run(workshop.folder).values()) == 12
 
 
 UNSEEDED = "def f(values):\n    return values**2\n"
@@ -109,18 +98,6 @@ def test_a_detector_whose_seed_does_not_matter_runs_once_and_has_none(workshop, 
     # Other seeds are no reason to run it again.
     workshop.write(detectors=[f'name = "{detector}"', "fine"], top="seeds = [6]")
     assert {job.label for job, _ in workshop.run()} == {"misbehaving:fine"}
-
-
-def test_scores_that_an_earlier_plan_evaluated_are_in_the_table_of_a_later_one(workshop):
-    copy = "def same(values):\n    return values\n"
-    (workshop.base / "copies_values.py").write_text(copy)
-    workshop.write(detectors=['name = "values"']).run()
-    workshop.write(detectors=['name = "copies_values:same"'])
-    assert kinds(workshop.run()) == {Kind.SCORE: 2}
-    frame = Run(workshop.folder).values()
-    assert set(frame["detector"]) == {"copies_values:same"}
-    assert len(frame) == 4
-    assert workshop.run() == []
 
 
 def write_series(folder, name, seed, n=1500):
@@ -143,7 +120,7 @@ def selected(workshop, text):
     plan = workshop.write(series=f'[[series]]\nfolder = "data"\n{text}').plan()
     with Store(workshop.folder) as store:
         expanded = expand_plan(plan, store)
-    return sorted(job.series.title for job in expanded.jobs), expanded.notes
+    return sorted(job.series.title for job in expanded.scores), expanded.notes
 
 
 @pytest.mark.usefixtures("data")
@@ -458,7 +435,7 @@ def test_names_select_the_same_under_series_and_scores(workshop, pattern, expect
         f"[[scores]]\n{entry}",
     ):
         workshop.path.write_text(EVALUATE_30 + parts)
-        with open_store_or_empty(workshop.folder) as store:
+        with Store.read_or_empty(workshop.folder) as store:
             both.append({job.series.name for job in expand_plan(workshop.plan(), store).jobs})
     assert both == [expected, expected]
 

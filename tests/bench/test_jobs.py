@@ -1,279 +1,243 @@
-"""Jobs use only the data they were planned with; a failing measure costs no other measure."""
+"""Keys of jobs: equal work has an equal key, changed work another one."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
+import shutil
+import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from vuskit import InvalidInputError
-from vuskit.bench import Kind, Run, Status, Store
-from vuskit.bench.identity import scores_digest
-from vuskit.bench.jobs import (
-    ChangedInputError,
-    EvaluateJob,
-    ImportJob,
-    JobAction,
-    MeasureSpec,
-    SeriesSource,
-    describe_series,
-    job_from_spec,
-)
-from vuskit.cli._results_table import chosen_measure, read_results
-from vuskit.engine import run_action
-from vuskit.measures import registry
-from vuskit.measures.settings import EvaluationSettings
-from vuskit.report.page.run import RunReport, run_sections
-from vuskit.report.publication import publication_table
+from vuskit.bench import Kind, Run, Store, load_plan, run_plan
+from vuskit.bench.expand import expand_plan
+from vuskit.engine import InProcessExecutor, Status
+from vuskit.errors import ChangedInputError, InvalidInputError
+from vuskit.store import import_object
 
-OWN = """
-from vuskit import register_measure
+DETECTOR = """
+from edited_helper import scaled
+from edited_registry import OTHERS
 
-@register_measure(name="{name}")
-def {name}(y_true, y_score):
-    {body}
+R = {}
+def register(function):
+    R[function.__name__] = function
+@register
+def g(values):
+    return values + 1
+
+def configure():
+    global LIMIT
+    LIMIT = 1
+configure()
+
+TABLE = {}
+TABLE.update(a=1)
+
+class Base:
+    pass
+class Child(Base):
+    power = 1
+
+def hidden(values):
+    return 1 * values
+
+def f(values):
+    import edited_lazily
+    found = R["g"](scaled(values)) * LIMIT * TABLE["a"] + edited_lazily.OFFSET
+    found = OTHERS["h"](found)
+    return globals()["hidden"](found) ** Base.__subclasses__()[0].power
 """
-BODIES = {
-    "boom": "raise ValueError('no such luck')",
-    "boom_too": "raise KeyError('nor here')",
-    "greedy": "raise MemoryError('too much')",
-    "leaving": "raise SystemExit(4)",
-    "undefined": "return float('nan')",
-    "mean_score": "return float(y_score.mean())",
+FILES = {
+    "edited_detector": DETECTOR,
+    "edited_helper": "FACTOR = 2\ndef scaled(values):\n    return FACTOR * values\n",
+    "edited_lazily": "OFFSET = 0\n",
+    "edited_registry": "OTHERS = {}\nimport edited_handlers\n",
+    "edited_handlers": (
+        "import edited_registry\ndef h(values):\n    return 1 * values\n"
+        "edited_registry.OTHERS.update(h=h)\n"
+    ),
+    "other_detector": "def f(values):\n    return values\n",
 }
+# Each edit has the same size and happens within a second.
+EDITS = [
+    ("edited_detector", "values + 1", "values + 2"),  # reached through a registry
+    ("edited_detector", "LIMIT = 1", "LIMIT = 2"),  # set by a function that runs on import
+    ("edited_detector", "a=1", "a=3"),  # filled by a call
+    ("edited_detector", "1 * values", "4 * values"),  # reached through globals()
+    ("edited_detector", "power = 1", "power = 3"),  # reached through __subclasses__()
+    ("edited_handlers", "1 * values", "7 * values"),  # through a registry in another module
+    ("edited_helper", "FACTOR = 2", "FACTOR = 5"),
+    ("edited_lazily", "OFFSET = 0", "OFFSET = 6"),
+]
 
 
-@pytest.fixture(autouse=True)
-def _own_registry(monkeypatch):
-    monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
-    for name in BODIES:
-        monkeypatch.delitem(sys.modules, f"own_{name}", raising=False)
+@pytest.fixture
+def edited(workshop):
+    """A plan with detectors of two modules, one of which uses other modules."""
+    for name, text in FILES.items():
+        (workshop.base / f"{name}.py").write_text(text)
+    names = ['name = "edited_detector:f"\nlabel = "F"', 'name = "other_detector:f"\nlabel = "G"']
+    return workshop.write(detectors=names)
 
 
-def planned(workshop, *names):
-    """A plan with AUC-PR, VUS-PR and these, each from a module of its own."""
-    for name in names:
-        (workshop.base / f"own_{name}.py").write_text(OWN.format(name=name, body=BODIES[name]))
-    measures = json.dumps(["auc_pr", *names, "vus_pr"])
-    return workshop.write(
-        top=f"imports = {json.dumps([f'own_{name}' for name in names])}",
-        detectors=['name = "values"'],
-        evaluate=f'[[evaluate]]\nmeasures = {measures}\nbuffer = "median_anomaly"',
+def edit(workshop, name, old, new):
+    path = workshop.base / f"{name}.py"
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+
+
+def scores_of(workshop, label):
+    run = Run(workshop.folder)
+    return run.scores(run.series()[0])[label]
+
+
+def ran(done):
+    assert {outcome.status for _, outcome in done} <= {Status.OK}
+    return sorted({job.label for job, _ in done if job.kind is Kind.SCORE})
+
+
+def test_each_edit_of_imported_code_runs_again(edited):
+    assert ran(edited.run()) == ["F", "G"]
+    assert ran(edited.run()) == []
+    before = scores_of(edited, "F")
+    assert np.allclose(before, 2 * scores_of(edited, "G") + 1)
+    for name, old, new in EDITS:
+        edit(edited, name, old, new)
+        assert ran(edited.run()) == ["F"], (old, new)
+        assert not np.allclose(scores_of(edited, "F"), before), (old, new)
+        edit(edited, name, new, old)
+    (edited.base / "unrelated.py").write_text("import edited_detector")
+    assert ran(edited.run()) == []  # the results of the first run are still there
+    assert np.allclose(scores_of(edited, "F"), before)
+
+
+def test_a_moved_folder_matches(edited, tmp_path_factory):
+    edited.run()
+    other = type(edited)(tmp_path_factory.mktemp("other"))
+    shutil.copytree(edited.base, other.base, dirs_exist_ok=True)
+    assert ran(other.run()) == []
+
+
+def test_a_module_edited_between_two_runs_of_a_process_is_refused(edited):
+    """Notebooks: modules are imported once, and the plan may be the same object."""
+    plan = edited.plan()
+    run_plan(plan, executor=InProcessExecutor())
+    edit(edited, "edited_helper", "FACTOR = 2", "FACTOR = 30")
+    message = r"edited_helper\.py changed after it was imported; restart Python"
+    for start in (lambda: run_plan(plan), lambda: load_plan(edited.path)):
+        with pytest.raises(InvalidInputError, match=message):
+            start()
+    edit(edited, "edited_helper", "FACTOR = 30", "FACTOR = 2")
+    assert run_plan(plan, executor=InProcessExecutor()).progress.failed == 0
+
+
+def test_a_module_that_cannot_be_imported_is_reported(edited):
+    edit(edited, "edited_helper", "return", "return (")
+    with pytest.raises(InvalidInputError, match=r"edited_helper\.py"):
+        edited.plan()
+    (edited.base / "edited_helper.py").write_text("1 / 0")
+    with pytest.raises(InvalidInputError, match=r"ZeroDivisionError.*edited_helper\.py, line 1"):
+        edited.plan()
+
+
+def test_modules_of_the_same_name_beside_two_plans_are_refused(edited, tmp_path_factory):
+    edited.run()
+    other = type(edited)(tmp_path_factory.mktemp("other"))
+    for name, text in FILES.items():
+        (other.base / f"{name}.py").write_text(text.replace("FACTOR = 2", "FACTOR = 30"))
+    shutil.copy(edited.path, other.path)
+    with pytest.raises(InvalidInputError, match=r"edited_helper\.py of the same name; restart"):
+        load_plan(other.path)
+    edited.forget()
+    assert ran(other.run()) == ["F", "G"]
+    other.forget()
+    assert ran(edited.run()) == []
+
+
+def test_a_program_that_changed_after_its_start_is_refused(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from vuskit.store.identity import import_object\n"
+        "def f(values):\n    return values\n"
+        "assert import_object('__main__:f') is f\n"
+        "path = Path(__file__)\n"
+        "path.write_text(path.read_text().replace('return values', 'return 2 * values'))\n"
+        "import_object('__main__:f')\n"
     )
+    command = [sys.executable, str(script)]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    assert "program.py changed after it was imported; restart Python" in output
 
 
-def evaluations(done):
-    """Status by measures, of every evaluation of the first series."""
-    first = done[0][0].series
-    return {
-        tuple(measure.name for measure in job.measures): outcome.status
-        for job, outcome in done
-        if job.kind is Kind.EVALUATE and job.series == first
-    }
+def keys(workshop, **changes):
+    with Store.read_or_empty(workshop.folder) as store:
+        jobs = expand_plan(workshop.write(**changes).plan(), store).jobs
+        return {kind: {job.key for job in jobs if job.kind is kind} for kind in Kind}
 
 
-def measured(workshop):
-    frame = Run(workshop.folder).values()
-    assert set(frame.groupby("series").size()) == {frame["measure"].nunique()}
-    return set(frame["measure"])
+TWO = '[[series]]\nfamily = "ecg"\nn = {n}\nn_anomalies = 3\nseed = [1, 2]'
 
 
-def test_a_measure_that_raises_fails_alone(workshop):
-    done = planned(workshop, "boom", "mean_score", "boom_too").run()
-    assert evaluations(done) == {
-        ("auc_pr", "vus_pr"): Status.OK,
-        ("boom",): Status.ERROR,
-        ("mean_score",): Status.OK,
-        ("boom_too",): Status.ERROR,
-    }
-    assert measured(workshop) == {"auc_pr", "vus_pr", "mean_score"}
-    status = Run(workshop.folder).status()
-    assert status.count(Status.ERROR) == 4
-    failure = next(one for one in status.failures if "boom of" in one.title)
-    assert failure.title.startswith("evaluate boom of Values on synthetic/")
-    assert failure.message == "MeasureError: measure 'boom' failed: ValueError: no such luck"
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"top": "seeds = [1]"},
+        {"detectors": ['name = "misbehaving:fine"\nfactor = 2.0']},
+        {"series": TWO.format(n=1501)},
+    ],
+)
+def test_what_decides_the_scores_is_in_their_keys_and_in_those_of_evaluations(workshop, change):
+    before, after = keys(workshop), keys(workshop, **change)
+    for kind in (Kind.SCORE, Kind.EVALUATE):
+        assert len(before[kind]) == len(after[kind]) == 2
+        assert not before[kind] & after[kind]
 
 
-def test_what_failed_alone_is_not_run_again_until_asked_for(workshop):
-    planned(workshop, "boom", "boom_too").run()
-    assert workshop.run() == []
-    assert Run(workshop.folder).status().count(Status.ERROR) == 4
-    # Others are added: nothing of what is known is computed again.
-    assert set(evaluations(planned(workshop, "boom", "boom_too", "mean_score").run())) == {
-        ("mean_score",)
-    }
-    with Store(workshop.folder) as store:
-        assert store.forget([Status.ERROR]) == 4
-    again = evaluations(workshop.run())
-    assert again == {("boom",): Status.ERROR, ("boom_too",): Status.ERROR}
-    assert measured(workshop) == {"auc_pr", "vus_pr", "mean_score"}
+def test_settings_and_measures_are_in_the_keys_of_evaluations_only(workshop):
+    texts = ('["auc_pr"]\nbuffer = 20', '["auc_pr"]\nbuffer = 30', '["vus_pr"]\nbuffer = 30',
+                 '[{name = "f_score", beta = 2}]', '["f_score"]',
+                 '["f_score"]\ntrain_length = 5')  # fmt: skip
+    plans = [f"[[evaluate]]\nmeasures = {text}" for text in texts]
+    found = [keys(workshop), *(keys(workshop, evaluate=plan) for plan in plans)]
+    assert len({key for one in found for key in one[Kind.EVALUATE]}) == 2 * len(found)
+    assert len({key for one in found for key in one[Kind.SCORE]}) == 2
 
 
-def test_a_mended_measure_runs_again_alone(workshop, monkeypatch):
-    planned(workshop, "boom").run()
-    monkeypatch.setitem(BODIES, "boom", "return 0.25")
-    assert evaluations(planned(workshop, "boom").run()) == {("boom",): Status.OK}
-    assert measured(workshop) == {"auc_pr", "vus_pr", "boom"}
-    assert Run(workshop.folder).status().failures == ()
+def test_names_and_defaults_are_not_in_the_keys(workshop):
+    labeled = keys(workshop, detectors=['name = "misbehaving:fine"\nlabel = "other"'])
+    assert labeled == keys(workshop)
+    default = keys(workshop, detectors=['name = "lof"'])
+    assert default == keys(workshop, detectors=['name = "lof"\nwindow = "period"'])
+    assert default != keys(workshop, detectors=['name = "lof"\nwindow = 30'])
 
 
-def test_memory_and_exits_of_a_measure_are_told_as_what_they_are(workshop):
-    done = planned(workshop, "greedy", "leaving").run()
-    assert evaluations(done) == {
-        ("auc_pr", "vus_pr"): Status.OK,
-        ("greedy",): Status.OOM,
-        ("leaving",): Status.ERROR,
-    }
+def test_labels_and_names_of_files_are_not_in_the_keys_of_scores(workshop):
+    data = workshop.base / "data"
+    data.mkdir()
+    found = []
+    for name, first in (("a", 20), ("b", 20), ("b", 30)):
+        for path in data.iterdir():
+            path.unlink()
+        rows = [f"{i % 7},{int(first <= i < first + 5)}" for i in range(60)]
+        (data / f"{name}.csv").write_text("\n".join(["value,label", *rows]))
+        found.append(keys(workshop, series='[[series]]\nfolder = "data"'))
+    assert found[0] == found[1]
+    assert found[1][Kind.SCORE] == found[2][Kind.SCORE]
+    assert not found[1][Kind.EVALUATE] & found[2][Kind.EVALUATE]
 
 
-def test_broken_score_files_are_no_failure_of_a_measure(workshop):
-    planned(workshop, "mean_score").run()
-    for path in (workshop.folder / "scores").rglob("*.npy"):
-        path.write_bytes(b"broken")
-    other = planned(workshop, "mean_score")
-    other.path.write_text(other.path.read_text().replace('"median_anomaly"', "12"))
-    assert other.run() == []
-    notes = Run(workshop.folder).status().notes
-    assert any("not computed: " in note and "verify --repair" in note for note in notes)
-
-
-def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop):
-    done = planned(workshop, "undefined", "boom").run()
-    assert evaluations(done)["undefined",] is Status.OK
-    folder = workshop.folder
-    wide = Run(folder).table(shape="wide")
-    assert wide["undefined"].isna().all()
-    assert wide["status"].tolist() == ["ERROR"] * 2
-    assert wide["buffer"].tolist() == [90, 90]  # of the measures that did not fail
-    board = Run(folder).table(shape="leaderboard")
-    assert list(board)[-4:] == ["auc_pr", "vus_pr", "boom", "undefined"]
-    assert board[["boom", "undefined"]].isna().all(axis=None)
-    table = publication_table(Run(folder))
-    assert list(table.measures) == ["vus_pr", "auc_pr", "boom", "undefined"]
-    assert "No value on any series: boom, undefined." in table.notes
-    page = run_sections(RunReport.read(folder))[0].html
-    assert "No value on any series: boom, undefined." in page
-    results = read_results(folder)
-    with pytest.raises(InvalidInputError, match="got 'undefined', which has none; choose"):
-        chosen_measure(results.frame, "undefined")
-
-
-# -- data that changed since the plan was expanded -------------------------------------------------
-
-TABLE = "value,label,A,B\n1,0,0.1,5\n9,1,0.7,6\n2,0,0.2,4\n"
-
-
-@pytest.fixture
-def table(tmp_path):
-    path = tmp_path / "pump.csv"
-    path.write_text(TABLE)
-    return path
-
-
-@pytest.fixture
-def ref(table):
-    return describe_series(SeriesSource.file(table, "scores", {}))
-
-
-def imported(ref, path, column):
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return ImportJob(ref, str(path), column, column or "mine", digest)
-
-
-def edit(path, content):
-    """Write other bytes; size and time of the last change stay as they were."""
-    state = path.stat()
-    assert len(content) == state.st_size
-    path.write_bytes(content)
-    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-
-
-def test_imported_scores_of_windows_are_aligned(ref, tmp_path):
-    path = tmp_path / "mine.npy"
-    np.save(path, [0.25, 0.75])
-    job = imported(ref, path, None)
-    outcome = run_action(JobAction(job))
-    assert outcome.status is Status.ERROR
-    assert "1 fewer scores than labels; windows of 2? Try --align" in outcome.message
-    keys = {job.key}
-    for at, expected in (("center", [0.25, 0.25, 0.75]), ("start", [0.25, 0.75, 0.75])):
-        aligned = replace(job, align=at, window=2)
-        keys.add(aligned.key)
-        assert run_action(JobAction(aligned)).value.scores.tolist() == expected
-        again = job_from_spec("import", aligned.spec(), series=ref, label="mine", scores_hash=None)
-        assert again.key == aligned.key
-    assert len(keys) == 3
-
-
-def test_missing_ends_of_imported_scores_are_filled(ref, tmp_path):
-    path = tmp_path / "mine.npy"
-    np.save(path, [np.nan, 0.5, np.nan])
-    result = run_action(JobAction(imported(ref, path, None))).value
-    assert (result.scores.tolist(), result.filled) == ([0.5, 0.5, 0.5], 2)
-
-
-def test_a_series_is_read_again_when_a_process_holds_an_old_copy(table, ref):
-    assert ref.load().labels.tolist() == [False, True, False]
-    edit(table, TABLE.replace("9,1", "9,0").replace("2,0", "2,1").encode())
-    assert ref.load().labels.tolist() == [False, True, False]  # what was planned
-    new = describe_series(ref.source)
-    assert new.load().labels.tolist() == [False, False, True]
-    synthetic = SeriesSource.synthetic({"family": "ecg", "n": 1500, "n_anomalies": 3, "seed": 1})
-    assert describe_series(synthetic).load()
-    assert new.load()
-    with pytest.raises(ChangedInputError, match=r"/pump must .*pump.csv\); .* run the same"):
-        ref.load()
-
-
-def test_a_series_that_travels_with_its_job_is_verified(table, ref):
-    action = JobAction(imported(ref, table, "A")).load()
-    assert run_action(action).status is Status.OK
-    other = replace(action.series, labels=[1, 0, 0])
-    assert run_action(replace(action, series=other)).error_type == "ChangedInputError"
-
-
-def test_imported_scores_are_those_that_were_planned(table, ref):
-    first, second = (imported(ref, table, name) for name in "AB")
-    assert run_action(JobAction(first)).value.scores.tolist() == [0.1, 0.7, 0.2]
-    edit(table, TABLE.replace("0.7,6", "0.7,3").encode())
-    # The table that this process read before has the planned content.
-    assert run_action(JobAction(second)).value.scores.tolist() == [5, 6, 4]
-    again = imported(describe_series(ref.source), table, "B")
-    assert run_action(JobAction(again)).value.scores.tolist() == [5, 3, 4]
-    outcome = run_action(JobAction(second))
-    assert outcome.error_type == "ChangedInputError"
-    assert "pump.csv must not change during a run" in outcome.message
-    table.unlink()
-    assert run_action(JobAction(second)).error_type == "ChangedInputError"
-
-
-@pytest.mark.parametrize("name", ["s.npy", "s.csv"])
-def test_files_of_imported_scores_are_verified(tmp_path, ref, name):
-    path = tmp_path / name
-    if name == "s.npy":
-        np.save(path, [3.0, 1.0, 2.0])
-    else:
-        path.write_text("3\n1\n2\n")
-    job = imported(ref, path, None)
-    assert run_action(JobAction(job)).value.scores.tolist() == [3, 1, 2]
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    assert run_action(JobAction(job)).error_type == "ChangedInputError"
-
-
-def test_scores_that_travel_with_an_evaluation_are_verified(tmp_path, ref):
-    scores = np.array([1.0, 9.0, 2.0])
-    np.save(tmp_path / "scores.npy", scores)
-    settings = EvaluationSettings(buffer=1)
-    job = EvaluateJob(ref, scores_digest(scores), settings, (MeasureSpec("auc_pr"),), "mine")
-    action = JobAction(job, tmp_path / "scores.npy")
-    assert run_action(action.load()).value.values == {"auc_pr": 1.0}
-    outcome = run_action(replace(action.load(), scores=scores[::-1].copy()))
-    assert outcome.error_type == "ChangedInputError"
-    assert "vuskit bench verify --repair" in outcome.message
-    (tmp_path / "scores.npy").write_bytes(b"broken")
-    assert run_action(action).error_type == "ChangedInputError"
+@pytest.mark.parametrize("change", ["edit", "remove"])
+def test_changed_modules_of_another_folder_do_not_matter(tmp_path, change):
+    folders = [tmp_path / name for name in ("first", "second")]
+    names = [f"identity_{change}_{count}" for count in range(2)]
+    for folder, name in zip(folders, names, strict=True):
+        folder.mkdir()
+        (folder / f"{name}.py").write_text("def number():\n    return 1\n")
+    assert import_object(f"{names[0]}:number", folders[0])() == 1
+    path = folders[0] / f"{names[0]}.py"
+    path.unlink() if change == "remove" else path.write_text("def number():\n    return 2\n")
+    assert import_object(f"{names[1]}:number", folders[1])() == 1
+    with pytest.raises(ChangedInputError, match="restart Python"):
+        import_object(f"{names[0]}:number", folders[0])

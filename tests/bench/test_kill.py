@@ -13,10 +13,10 @@ KILLS = 3
 
 
 def finished_jobs(workshop):
-    if not (workshop.folder / "bench.sqlite").exists():
+    if not (workshop.folder / "results.sqlite").exists():
         return {}
     try:
-        return dict(workshop.query("SELECT key, finished FROM jobs"))
+        return dict(workshop.query("SELECT key, finished FROM results"))
     except Exception:
         return {}  # killed before the tables were there
 
@@ -27,7 +27,7 @@ def gate_of(workshop):
 
 def plan(workshop):
     workshop.write(
-        detectors=[f'name = "misbehaving:gated"\ngate = "{gate_of(workshop).folder}"'],
+        detectors=['name = "misbehaving:gated"\ngate = "gate"'],
         top=f"seeds = {list(range(6))}",
         series='[[series]]\nfamily = "ecg"\nn = 1200\nn_anomalies = 3\nseed = [1, 2, 3]',
         tail="[executor]\nworkers = 2",
@@ -81,14 +81,14 @@ def alive(process):
         return False
 
 
-def test_what_jobs_have_started_ends_with_a_killed_run(workshop, start):
+def test_what_jobs_have_started_ends_with_a_stopped_run(workshop, start):
     workshop.write(detectors=["has_children"])
     process = start()
     noted = workshop.base / "children"
     assert eventually(lambda: noted.exists() and noted.read_text().endswith("\n"))
     children = [psutil.Process(int(pid)) for pid in noted.read_text().split()]
     assert all(map(alive, children))
-    process.kill()
+    process.send_signal(signal.SIGTERM)
     process.communicate()
     assert eventually(lambda: not any(map(alive, children)))
 
@@ -106,6 +106,6 @@ def test_a_polite_stop_says_how_to_go_on(workshop, start, number):
     assert f"Finished work is in {workshop.folder}." in err
     assert f"Resume with: vuskit bench run {workshop.path}" in err
     assert "resource_tracker" not in err
-    assert workshop.query("SELECT state FROM runs") == [("interrupted",)]
-    assert workshop.query("SELECT DISTINCT status FROM jobs") == [("OK",)]
+    assert workshop.query("SELECT state FROM starts") == [("interrupted",)]
+    assert workshop.query("SELECT DISTINCT status FROM results") == [("OK",)]
     assert workshop.leftovers() == []

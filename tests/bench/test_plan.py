@@ -35,7 +35,7 @@ def test_lists_of_parameters_expand_to_a_grid(workshop):
         for neighbors in (5, 10)
         for window in (20, 30, 40)
     ]
-    assert "normalize='zscore'" in plan.detectors[0].settings(seed=0)
+    assert plan.detectors[0].all_params["normalize"] == "zscore"
 
 
 def test_groups_of_measures_stand_beside_single_ones(workshop):

@@ -1,21 +1,16 @@
-"""What a run folder answers: status, tables, measures, scores, checks."""
+"""What a run answers, from its folder or its pack: status, tables, measures, scores."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import sqlite3
-import subprocess
-import sys
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from bench.conftest import Workshop
 
 from vuskit import InvalidInputError
 from vuskit.bench import Kind, Run, Status, leaderboard, measure_called
-from vuskit.bench.identity import values_checksum
-from vuskit.report.page.run import RunReport
 
 OWN = """
 import vuskit
@@ -35,8 +30,7 @@ buffer = 20
 """
 
 
-@pytest.fixture
-def finished(workshop):
+def write_and_run(workshop):
     workshop.write(
         detectors=["fine", "raises", 'name = "random"'],
         top="seeds = [0, 1]",
@@ -47,21 +41,41 @@ def finished(workshop):
     return workshop
 
 
-def test_status_counts_and_lists_failures(finished):
-    status = Run(finished.folder).status(failures=3)
+@pytest.fixture
+def finished(workshop):
+    return write_and_run(workshop)
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """A run folder and its pack."""
+    shop = write_and_run(Workshop(tmp_path_factory.mktemp("read")))
+    Run(shop.folder).pack(shop.base / "run.zip")
+    shop.forget()
+    return {"folder": shop.folder, "pack": shop.base / "run.zip"}
+
+
+@pytest.fixture(params=["folder", "pack"])
+def run(request, places):
+    return Run(places[request.param])
+
+
+def test_status_counts_and_lists_failures(run):
+    status = run.status(failures=3)
     assert status.counts == {
         (Kind.SCORE, Status.OK): 8,
         (Kind.SCORE, Status.ERROR): 2,
         (Kind.EVALUATE, Status.OK): 8,
     }
     assert status.n_values == 24
-    assert {"python", "numpy", "scikit-learn"} <= set(json.loads(status.run["environment"]))
+    assert {"python", "numpy", "vuskit", "core"} <= set(status.run["environment"])
     assert (status.run["state"], status.progress["done"]) == ("finished", 18)
     assert len(status.failures) == 2
     assert {failure.message for failure in status.failures} == {
         "RuntimeError: this detector does not like the series"
     }
-    assert status.failures[0].command.startswith("vuskit bench run-job ")
+    if not run.is_pack:
+        assert status.failures[0].command.startswith("vuskit bench run-job ")
     assert {(one.kind, one.detector, one.dataset, one.seed) for one in status.failures} == {
         (Kind.SCORE, "misbehaving:raises", "synthetic", None)
     }
@@ -77,10 +91,10 @@ def test_status_counts_and_lists_failures(finished):
     assert (cause.n_jobs, cause.example) == (2, status.failures[0])
 
 
-def test_every_shape_holds_the_same_numbers(finished, tmp_path):
-    values = Run(finished.folder).export(tmp_path / "values.csv")
-    wide = Run(finished.folder).export(tmp_path / "wide.parquet", shape="wide")
-    board = Run(finished.folder).export(tmp_path / "board.csv", shape="leaderboard")
+def test_every_shape_holds_the_same_numbers(run, tmp_path):
+    values = run.export(tmp_path / "values.csv")
+    wide = run.export(tmp_path / "wide.parquet", shape="wide")
+    board = run.export(tmp_path / "board.csv", shape="leaderboard")
     assert len(values) == 30  # of 24 values, and of those that a detector should have had
     assert len(wide) == 10
     assert len(board) == 3
@@ -99,8 +113,8 @@ def test_every_shape_holds_the_same_numbers(finished, tmp_path):
     assert np.array_equal(read, values["value"], equal_nan=True)
 
 
-def test_what_failed_is_exported_with_its_status_and_no_value(finished):
-    values, wide = (Run(finished.folder).table(shape=shape) for shape in ("values", "wide"))
+def test_what_failed_is_exported_with_its_status_and_no_value(run):
+    values, wide = (run.table(shape=shape) for shape in ("values", "wide"))
     for table in (values, wide):
         failed = table["detector"] == "misbehaving:raises"
         assert set(table.loc[failed, "status"]) == {"ERROR"}
@@ -111,7 +125,7 @@ def test_what_failed_is_exported_with_its_status_and_no_value(finished):
     assert wide["vus_pr"].isna().equals(wide["status"] == "ERROR")
     assert not values[["dataset", "series", "settings", "measure_title"]].isna().any(axis=None)
     there = values.dropna(subset="value", ignore_index=True).drop(columns="status")
-    known = Run(finished.folder).values().astype(there.dtypes)
+    known = run.values().astype(there.dtypes)
     pd.testing.assert_frame_equal(there, known)
     assert values["series"].is_monotonic_increasing
 
@@ -122,7 +136,7 @@ def test_an_evaluation_that_was_skipped_is_exported_as_such(workshop):
     (workshop.base / "quiet" / "calm.csv").write_text(f"value,label\n{rows}")
     workshop.write(series='[[series]]\nfolder = "quiet"')
     workshop.run()
-    assert workshop.query("SELECT kind, status FROM jobs ORDER BY kind") == [
+    assert workshop.query("SELECT kind, status FROM results ORDER BY kind") == [
         ("evaluate", "SKIPPED"),
         ("score", "OK"),
     ]
@@ -133,12 +147,7 @@ def test_an_evaluation_that_was_skipped_is_exported_as_such(workshop):
 
 
 def test_a_measure_without_a_value_is_exported_as_an_empty_cell(finished):
-    connection = sqlite3.connect(finished.folder / "bench.sqlite")
-    with contextlib.closing(connection), connection:
-        connection.execute(
-            'DELETE FROM "values" WHERE measure_id = (SELECT id FROM measures WHERE name = ?)',
-            ("auc_pr",),
-        )
+    finished.change("UPDATE results SET value = json_remove(value, '$.values.auc_pr')")
     table = Run(finished.folder).table()
     assert len(table) == 30
     undefined = table[(table["measure"] == "auc_pr") & (table["status"] == "OK")]
@@ -162,18 +171,57 @@ def test_wide_keeps_scores_without_a_seed(workshop):
     assert wide["seed"].isna().all()
 
 
-def test_only_a_leaderboard_has_means(finished, tmp_path):
+def test_a_pack_reads_like_its_folder(places):
+    run, pack = Run(places["folder"]), Run(places["pack"])
+    for name in ("values", "outcomes", "leaderboard"):
+        pd.testing.assert_frame_equal(getattr(pack, name)(), getattr(run, name)())
+    for name in ("detectors", "measures_by_settings", "score_records", "alignments", "changes",
+                 "inverted_detectors"):  # fmt: skip
+        assert getattr(pack, name)() == getattr(run, name)()
+    assert [one.title for one in pack.measures().values()] == [
+        one.title for one in run.measures().values()
+    ]
+    assert pickle.loads(pickle.dumps(pack)).detectors() == run.detectors()
+    assert pack.unsuccessful_jobs(pack.series()[0].hash) == {"ERROR": 1}
+
+
+def test_scores_labels_and_settings(run):
+    (settings,) = run.measures_by_settings()
+    for series, stored in zip(run.series(), run.scored_series(), strict=True):
+        assert (series.n_points, series.n_anomalies, series.n_channels) == (1500, 3, 1)
+        scored = stored.read()
+        np.testing.assert_array_equal(scored.series.labels, series.without_values().labels)
+        assert list(scored.scores) == [
+            f"{name} (seed {seed})" for name in ("Random", "misbehaving:fine") for seed in (0, 1)
+        ]
+        first = run.scores(series)
+        assert first.keys() == {"Random", "misbehaving:fine"}
+        np.testing.assert_array_equal(first["Random"], scored.scores["Random (seed 0)"])
+        assert int(run.evaluation_settings(series, settings).buffer) == 40
+        assert run.evaluated_from(series, settings) == 0
+        assert run.read_series(series).n_points == 1500  # synthetic, so that a pack can
+
+
+def test_a_pack_runs_nothing(places):
+    pack = Run(places["pack"])
+    with pytest.raises(InvalidInputError, match="holds only results"):
+        pack.plan(allow_code=True)
+    with pytest.raises(InvalidInputError, match="holds only results"):
+        pack.action("0", allow_code=True)
+
+
+def test_only_a_leaderboard_has_means(run, tmp_path):
     with pytest.raises(InvalidInputError, match="`by` must be 'series' for shape 'wide'"):
-        Run(finished.folder).export(tmp_path / "x.csv", shape="wide", by="dataset")
-    board = Run(finished.folder).export(tmp_path / "x.csv", shape="leaderboard", by="dataset")
+        run.export(tmp_path / "x.csv", shape="wide", by="dataset")
+    board = run.export(tmp_path / "x.csv", shape="leaderboard", by="dataset")
     assert board["datasets"].to_list() == [1, 1, 1]
 
 
-def test_an_unknown_shape_or_ending_is_refused(finished, tmp_path):
+def test_an_unknown_shape_or_ending_is_refused(run, tmp_path):
     with pytest.raises(InvalidInputError, match="`shape` must be one of 'values', 'wide'"):
-        Run(finished.folder).export(tmp_path / "x.csv", shape="wyde")
+        run.export(tmp_path / "x.csv", shape="wyde")
     with pytest.raises(InvalidInputError, match="`target` must be one of 'csv', 'parquet'"):
-        Run(finished.folder).export(tmp_path / "x.xlsx")
+        run.export(tmp_path / "x.xlsx")
 
 
 def test_the_plan_is_kept_with_the_results(finished):
@@ -191,14 +239,14 @@ def test_tables_and_checks_need_neither_plan_nor_place(finished, tmp_path_factor
     finished.folder.rename(moved)
     finished.path.unlink()
     assert len(Run(moved).values()) == 24
-    assert Run(moved).verify().problems == ()
+    assert Run(moved).verify().problems == []
     assert Run(moved).plan(allow_code=True).folder == moved
 
 
 def test_jobs_are_found_by_the_beginning_of_their_key(workshop):
     workshop.write().run()
     run = Run(workshop.folder)
-    for (key,) in workshop.query("SELECT key FROM jobs"):
+    for (key,) in workshop.query("SELECT key FROM results"):
         action, status = run.action(key[:12], allow_code=True)
         assert (action.job.key, status) == (key, Status.OK)
     for wrong, reason in (("", "several jobs"), ("zz", "no job")):
@@ -263,108 +311,7 @@ def test_tables_follow_a_moved_series(workshop):
     assert [one.title for one in Run(workshop.folder).series()] == ["new/a"]
 
 
-# -- checks -------------------------------------------------------------------------------------
-
-
-def test_verification_finds_what_was_damaged(workshop):
-    workshop.write().run()
-    sound = Run(workshop.folder).verify()
-    assert (sound.n_files, sound.n_values, sound.problems) == (2, 4, ())
-    first, second = sorted(workshop.folder.rglob("*.npy"))
-    np.save(first, np.load(first) + 1)
-    second.unlink()
-    np.save(second.with_name("0" * 64 + ".npy"), np.zeros(3))
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
-    connection.execute('UPDATE "values" SET value = value + 0.25 WHERE measure_id = 1')
-    connection.commit()
-    connection.close()
-    problems = "\n".join(Run(workshop.folder).verify().problems)
-    assert f"{first}: does not hold the stored scores" in problems
-    assert f"{second}: cannot be read" in problems
-    assert "belongs to no job" in problems
-    assert "cannot be recomputed" in problems
-
-
-def test_verification_finds_a_changed_value(workshop):
-    workshop.write().run()
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
-    connection.execute('UPDATE "values" SET value = value + 1e-6 WHERE measure_id = 1')
-    connection.commit()
-    connection.close()
-    problems = Run(workshop.folder).verify().problems
-    assert len(problems) == 4
-    assert sum("auc_pr is stored as" in problem for problem in problems) == 2
-    assert sum("its values differ from their checksum" in problem for problem in problems) == 2
-
-
-def test_every_checksum_is_checked_if_asked(workshop):
-    workshop.write().run()
-    sound = Run(workshop.folder).verify(sample=None)
-    assert (sound.n_checksums, sound.problems) == (2, ())
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
-    with contextlib.closing(connection), connection:
-        last = 'SELECT max(job_id) FROM "values"'
-        # Less than another machine could differ by: only the checksum can tell.
-        connection.execute(f'UPDATE "values" SET value = value + 1e-13 WHERE job_id = ({last})')
-    found = Run(workshop.folder).verify(sample=None)
-    assert (found.n_checksums, len(found.problems)) == (2, 1)
-    assert "its values differ from their checksum" in found.problems[0]
-    assert Run(workshop.folder).verify(sample=0).n_checksums == 0
-
-
-def test_evaluations_of_earlier_plans_are_verified_by_checksums(workshop):
-    """Their data may be gone and their code may have changed: neither is damage of the run."""
-    data = workshop.base / "data"
-    data.mkdir()
-    module = workshop.base / "earlier_measures.py"
-    code = (
-        "import vuskit\n@vuskit.register_measure(name='part_of_scores')\n"
-        "def part_of_scores(y_true, y_score):\n    return y_true[0] + {}\n"
-    )
-    workshop.write(
-        top='imports = ["earlier_measures"]',
-        series='[[series]]\nfolder = "data"',
-        evaluate='[[evaluate]]\nmeasures = ["auc_pr", "part_of_scores"]\nbuffer = 5',
-    )
-    for value, number in ((1, "0.25"), (7, "0.25"), (7, "0.5")):
-        rows = [f"{value + i * i % 13},{int(40 < i < 50)}\n" for i in range(100)]
-        (data / "a.csv").write_text("value,label\n" + "".join(rows))
-        module.write_text(code.format(number))
-        workshop.run()
-    found = Run(workshop.folder).verify(sample=None, allow_code=True)
-    assert found.problems == ()
-    # One of each of the three runs; the last one computed the changed measure only.
-    assert (found.n_checksums, found.n_earlier, found.n_values) == (3, 1, 2)
-
-
-@pytest.mark.parametrize("change", [
-    "UPDATE jobs SET spec = '{}'",
-    "UPDATE jobs SET spec = 'x'",
-    "UPDATE scores SET hash = '../../../' || hash",
-])  # fmt: skip
-def test_verification_reports_rows_that_were_tampered_with(workshop, change):
-    workshop.write().run()
-    connection = sqlite3.connect(workshop.folder / "bench.sqlite")
-    with contextlib.closing(connection), connection:
-        connection.execute(change)
-    assert Run(workshop.folder).verify().problems
-
-
-def test_zero_keeps_its_checksum_without_its_sign():
-    assert values_checksum({"a": -0.0}) == values_checksum({"a": 0.0})  # SQLite stores 0.0
-
-
 # -- measures -----------------------------------------------------------------------------------
-
-
-def elsewhere(shop, code):
-    """Run code in a process that has never seen the module of the measure."""
-    script = f"from pathlib import Path\nfolder = Path({str(shop.folder)!r})\n{code}"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture
@@ -384,12 +331,9 @@ def own(workshop, start):
     return workshop
 
 
-def test_measures_of_the_package_keep_what_it_knows_of_them(workshop, start):
+def test_measures_of_the_package_keep_what_it_knows_of_them(workshop):
     evaluate = '[[evaluate]]\nmeasures = ["ucr_score", {name = "f_score", beta = 2}]\nbuffer = 20'
-    workshop.write(detectors=['name = "values"'], evaluate=evaluate)
-    process = start()
-    process.communicate()
-    assert process.returncode == 0
+    workshop.write(detectors=['name = "values"'], evaluate=evaluate).run()
     found = Run(workshop.folder).measures()
     assert [measure.group for measure in found.values()] == ["paper", "extra"]
     assert list(found) == ["f_score(beta=2)", "ucr_score"]
@@ -411,8 +355,7 @@ def test_title_family_bounds_and_direction_are_read_from_the_store(own):
     assert found["auc_pr"].title == "AUC-PR"
     assert found["auc_pr"].higher_is_better
 
-
-def test_the_leaderboard_of_a_measure_where_lower_is_better(own, tmp_path):
+    # Lower is better.
     values = Run(own.folder).values()
     table = values[values["measure"] == "misplaced"]
     assert set(table["measure_title"]) == {"Misplaced"}
@@ -421,11 +364,12 @@ def test_the_leaderboard_of_a_measure_where_lower_is_better(own, tmp_path):
     assert board["misplaced"].dropna().is_monotonic_increasing
     assert board["misplaced"].notna().to_list() == [True, True, False]
     assert board["detector"].to_list()[-1] == "misbehaving:raises"
-    written = Run(own.folder).export(tmp_path / "values.csv")
-    assert set(written["higher_is_better"]) == {True, False}
 
 
 def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
+    from vuskit.cli._results_table import read_results
+    from vuskit.report.page.run import RunReport
+
     run = RunReport.read(own.folder)
     assert run.measures == ("auc_pr", "misplaced", "misplaced(share=0.2)")
     assert [run.measure(name).title for name in run.measures][1] == "Misplaced"
@@ -435,44 +379,27 @@ def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
     first, last = found.summary.index
     assert found.summary["mean"][first] < found.summary["mean"][last]
     assert run.without_values(settings, "misplaced") == ("misbehaving:raises",)
-
-
-def test_compare_knows_the_direction_in_another_process(own):
-    code = (
-        "from vuskit.cli._results_table import read_results\n"
-        "found = read_results(folder)\n"
-        "print(found.title('misplaced'), found.direction('misplaced'), found.direction('auc_pr'))\n"
-        "counts = found.frame.groupby('detector')['value'].count()\n"
-        "print(*counts[counts == 0].index)\n"
-    )
-    assert elsewhere(own, code).splitlines() == ["Misplaced False True", "misbehaving:raises"]
+    compared = read_results(own.folder)
+    assert compared.title("misplaced") == "Misplaced"
+    assert (compared.direction("misplaced"), compared.direction("auc_pr")) == (False, True)
 
 
 def test_values_of_another_version_of_a_measure_are_not_shown(workshop):
-    """The plan goes from one version to another and back, and a job holds both."""
+    """The plan goes from one version to another and back."""
     module = workshop.base / "versioned.py"
-    texts = [
-        "import vuskit\n"
-        f"@vuskit.register_measure(name='versioned', title='V{number}')\n"
-        f"def versioned(y_true, y_score):\n    return {number}.0\n"
-        for number in (1, 2)
-    ]
-    measures = (["auc_pr", "versioned"], ["auc_pr", "versioned", "auc_roc"])
-    for text, names in zip([*texts, texts[0]], [*measures, measures[1]], strict=True):
-        module.write_text(text)
-        listed = ", ".join(f'"{name}"' for name in names)
-        workshop.write(
-            top='imports = ["versioned"]',
-            evaluate=f"[[evaluate]]\nmeasures = [{listed}]\nbuffer = 20",
+    workshop.write(
+        top='imports = ["versioned"]',
+        evaluate='[[evaluate]]\nmeasures = ["auc_pr", "versioned"]\nbuffer = 20',
+    )
+    for number, jobs in ((1, 6), (2, 2), (1, 0)):
+        module.write_text(
+            "import vuskit\n"
+            f"@vuskit.register_measure(name='versioned', title='V{number}')\n"
+            f"def versioned(y_true, y_score):\n    return {number}.0\n"
         )
-        # Another process, as a user would have: modules are read once per process.
-        elsewhere(
-            workshop,
-            "from vuskit.bench import load_plan, run_plan\n"
-            "run_plan(load_plan(folder.parent / 'bench.toml'))",
-        )
-    values = Run(workshop.folder).values()
-    shown = values[values["measure"] == "versioned"]
-    assert set(shown["value"]) == {1.0}
-    assert set(shown["measure_title"]) == {"V1"}
-    assert len(values) == 6
+        assert len(workshop.run()) == jobs
+        values = Run(workshop.folder).values()
+        shown = values[values["measure"] == "versioned"]
+        assert set(shown["value"]) == {float(number)}
+        assert set(shown["measure_title"]) == {f"V{number}"}
+        assert len(values) == 4

@@ -43,11 +43,13 @@ def test_tiny_storm_and_a_wrong_value_after_it(tmp_path):
     assert " 0 differences, 0 other problems" in done.stdout
     assert "6 events: " in done.stdout
 
-    with sqlite3.connect(tmp_path / "kept" / "battered" / "bench.sqlite") as connection:
+    with sqlite3.connect(tmp_path / "kept" / "battered" / "results.sqlite") as connection:
+        place = "$.values.auc_pr"
         connection.execute(
-            'UPDATE "values" SET value = value + 1e-12 WHERE (job_id, measure_id) IN '
-            '(SELECT job_id, measure_id FROM "values" JOIN jobs ON jobs.id = job_id '
-            "WHERE run_id = (SELECT max(id) FROM runs) LIMIT 1)"
+            "UPDATE results SET value = json_set(value, ?, json_extract(value, ?) + 1e-12) "
+            "WHERE key = (SELECT key FROM planned JOIN results USING (key) WHERE "
+            "json_extract(value, ?) IS NOT NULL LIMIT 1)",
+            (place, place, place),
         )
     connection.close()
     again = chaos("--compare", tmp_path / "kept")

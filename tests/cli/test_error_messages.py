@@ -317,7 +317,7 @@ def _(errors):
     with zipfile.ZipFile(errors.folder / "other.zip", "w") as archive:
         archive.writestr("a.txt", "a")
     with zipfile.ZipFile(errors.folder / "newer.zip", "w") as archive:
-        archive.writestr("manifest.json", '{"schema": "vuskit-pack-2"}')
+        archive.writestr("manifest.json", '{"schema": "vuskit-pack-3"}')
     with zipfile.ZipFile(errors.folder / "code.zip", "w") as archive:
         archive.writestr("manifest.json", "{}")
         archive.writestr("../code.py", "")

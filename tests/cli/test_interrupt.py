@@ -14,6 +14,9 @@ import pytest
 from cli.terminal import COMMAND, holding, on_terminal
 from waiting import PATIENCE, eventually
 
+from vuskit.engine import Status
+from vuskit.store import Store
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
 PLAN = """
 [[series]]
@@ -85,6 +88,20 @@ def test_evaluate(tmp_path, scores_file, place):
     assert err.splitlines()[-1] == "vuskit: stopped"
     assert page.read_text() == "the page of yesterday"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "page.html", "scores.csv"]
+
+
+@pytest.mark.parametrize(
+    ("processes", "place"),
+    [("1", "InputEvaluator.evaluate"), ("2", "_evaluate_here")],
+)
+def test_evaluate_several_in_memory(tmp_path, scores_file, processes, place):
+    """With two processes, the key is pressed while they start."""
+    other = tmp_path / "other.csv"
+    other.write_bytes(scores_file.read_bytes())
+    arguments = ["evaluate", scores_file.name, other.name, "--processes", processes]
+    err = interrupted(tmp_path, holding(f"vuskit.bench.in_memory:{place}"), arguments)
+    assert err.splitlines()[-1] == "vuskit: stopped"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "other.csv", "scores.csv"]
 
 
 def test_a_result_that_is_written_is_completed(tmp_path, scores_file):
@@ -170,7 +187,8 @@ def test_study_summary_says_how_to_go_on(tmp_path):
     for scored in make_several():
         write_scored(tmp_path / "saved", scored)
     arguments = ["study", "summary", "saved", "--processes", "1", "--output", "out"]
-    err = interrupted(tmp_path, holding("vuskit.engine:ResultFolder.save"), arguments)
+    err = interrupted(tmp_path, holding("vuskit.store:Store.save"), arguments)
     assert "Resume with: vuskit study summary saved" in err
-    assert len(list((tmp_path / "out" / "series").glob("[!.]*.npz"))) == 1
+    with Store.read(tmp_path / "out" / "series") as store:
+        assert list(store.statuses().values()) == [Status.OK]
     assert not list((tmp_path / "out").glob(".vuskit-*"))

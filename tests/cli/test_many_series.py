@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -259,9 +260,6 @@ def test_on_a_dask_cluster(command, tables):
         outcome = command("evaluate", "scores", *FEW, *options)
     assert outcome.code == 0, outcome.err
     assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
-    folder = outcome.err.split("run folder: ")[1].strip()
-    status = command("bench", "status", folder.replace("\n", ""), "--json")
-    assert json.loads(status.out)["run"]["executor"].startswith("dask")
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "npy", "parquet"])
@@ -337,9 +335,9 @@ def test_failures_are_told_and_the_others_are_shown(command, tables, tmp_path):
 
 def test_a_stopped_run_goes_on(tables, tmp_path):
     environment = {**os.environ, "VUSKIT_CACHE": str(tmp_path / "cache")}
-    line = ["evaluate", "scores", *FEW, "--csv"]
+    line = ["evaluate", "scores", *FEW, "--csv", "--output", "run"]
     process = subprocess.Popen(
-        [*holding("vuskit.bench:Store.record", 3), *line],
+        [*holding("vuskit.bench:Store.save", 3), *line],
         cwd=tmp_path,
         env=environment,
         stderr=subprocess.PIPE,
@@ -359,10 +357,38 @@ def test_a_stopped_run_goes_on(tables, tmp_path):
         [*COMMAND, *line], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert again.returncode == 0, again.stderr
-    assert "3 of 16 jobs were already finished" in again.stderr
+    assert re.search(r"\d of 16 jobs were already finished", again.stderr)
     rows = pd.read_csv(io.StringIO(again.stdout))
     assert len(rows) == 8
-    assert len(list((tmp_path / "cache" / "evaluate").iterdir())) == 1
+
+
+def test_memory_processes_and_a_run_give_the_same_output(command, tables, tmp_path):
+    """Nothing is stored without --output."""
+    arguments = ("evaluate", "scores", "--measure", "paper", "--buffer", "10", "--json")
+    alone = json.loads(command(*arguments, "--processes", "1").out)
+    shared = json.loads(command(*arguments, "--processes", "2").out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scores"]
+    stored = json.loads(command(*arguments, "--output", "run").out)
+    assert alone.pop("folder") is shared.pop("folder") is None
+    assert stored.pop("folder") == "run"
+    assert alone == shared == stored
+
+
+def test_the_page_of_an_evaluation_in_memory(command, tables, tmp_path):
+    outcome = command("evaluate", "scores", *FEW, "--html", "page.html")
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "page.html").read_text()
+    assert "Finished: 4 jobs, none failed, 4 series, 2 data sets, 2 detectors, 1 measure." in page
+    assert 'id="data-series-3"' in page  # every series is drawn
+    assert "vuskit report" not in page
+    assert "vuskit explore scores" in page
+
+
+def test_a_long_evaluation_recommends_a_run_folder(command, tables, monkeypatch):
+    monkeypatch.setattr("vuskit.cli._many_series._LONG_SECONDS", 0.0)
+    outcome = command("evaluate", "scores", *FEW)
+    assert outcome.code == 0
+    assert outcome.err.count("left; to stop and resume, use --output RUN") == 1
 
 
 # -- real files ----------------------------------------------------------------------------------

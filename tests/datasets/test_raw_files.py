@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from datasets.test_readers import EXAMPLES, YAHOO, packed_212, write
-from vuskit.bench.jobs import SeriesSource, describe_series
+from vuskit.bench.series import SeriesSource, describe_series
 from vuskit.datasets import get_format, read_series, register_format
 from vuskit.datasets.readers import registry
 from vuskit.datasets.series import Series

@@ -38,6 +38,7 @@ PRIVATE = {
         "intervals",
         "kernels",
         "measures",
+        "store",
     )
 }
 

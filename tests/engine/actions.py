@@ -5,7 +5,9 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
+import faulthandler
 import functools
+import mmap
 import multiprocessing
 import os
 import signal
@@ -57,9 +59,12 @@ class ReadFile(Action):
         return ReadFile(self.path, self.path.read_text())
 
 
-def call(function, *args, key=None):
+def call(function, *args, key=None, parent=None):
     name = key or "-".join([function.__name__, *map(str, args)])
-    return Task(name, f"call of {name}", Call(function, args))
+    return Task(
+        name, f"call of {name}", functools.partial(Call, function, args), about={"key": name},
+        parent=parent,
+    )  # fmt: skip
 
 
 def numbers(seed, gate=None):
@@ -67,7 +72,7 @@ def numbers(seed, gate=None):
     if gate is not None:
         Gate(gate).pass_through()
     draws = np.random.default_rng(seed).normal(size=(40, 30))
-    return {"product": draws @ draws.T, "sum": float(draws.sum()), "seed": seed}
+    return {"product": (draws @ draws.T).tolist(), "sum": float(draws.sum()), "seed": seed}
 
 
 def skips():
@@ -95,6 +100,14 @@ def allocates():
     held = []
     while True:
         held.append(np.ones(2_000_000))
+
+
+def fills_shared_memory():
+    """Uses memory that the system does not count as data of the process."""
+    shared = mmap.mmap(-1, 800_000_000)
+    while shared.tell() < len(shared):
+        shared.write(b"x" * 1_000_000)
+    sleeps()
 
 
 def raises():
@@ -132,9 +145,7 @@ def returns_what_cannot_be_pickled():
 
 @dataclass(frozen=True)
 class Compiles(Action):
-    """Needs a library that takes its time to compile, and notes when it begins."""
-
-    note: Path
+    """Needs a library that takes its time to compile."""
 
     @property
     def group(self):
@@ -146,8 +157,7 @@ class Compiles(Action):
             raise RuntimeError("time of the task is used to compile")
 
     def warm_up(self):
-        self.note.write_text("now")
-        time.sleep(0.5)
+        time.sleep(2.5)
         vars(sys)["_compiled"] = True
 
 
@@ -187,15 +197,14 @@ def loads(number):
 loads.warm_up = _load_slowly
 
 
-def killed_each_time(number):
-    killed()
-
-
-def dies_of_the_alarm():
-    """Stays in compiled code that lets no Python code run until interrupted, then crashes."""
+def stays_in_compiled_code():
+    """Lets no Python code run."""
     ctypes.PyDLL(None).sleep(60)
-    os.kill(os.getpid(), signal.SIGSEGV)
-    time.sleep(60)
+
+
+def disarms_the_limit():
+    faulthandler.cancel_dump_traceback_later()
+    sleeps()
 
 
 def prints():
@@ -298,6 +307,26 @@ def exits_at_once():
 
 def exits_in_a_thread():
     threading.Thread(target=os._exit, args=(0,)).start()
+    sleeps()
+
+
+def leaves_an_exiting_thread(note):
+    """The thread waits for a file, in a way that looks idle, and ends the process."""
+    ready = threading.Event()
+
+    def exit_later():
+        while not ready.wait(0.05):
+            if Path(note).exists():
+                os._exit(7)
+
+    threading.Thread(target=exit_later, daemon=True).start()
+
+
+def waits_for_exit(note):
+    """Waits at its first start."""
+    if Path(note).exists():
+        return "repeated"
+    Path(note).touch()
     sleeps()
 
 

@@ -8,6 +8,7 @@ import re
 import signal
 import threading
 import time
+from functools import partial
 
 import distributed
 import psutil
@@ -15,7 +16,7 @@ import pytest
 from dask_cluster import address_in, alive, kill_tree, scheduler, start_worker
 from engine import actions
 from engine.actions import Coded, ReadFile, call
-from waiting import PATIENCE, Gate, eventually, time_stands_still_until
+from waiting import Gate, eventually
 
 import vuskit
 from vuskit import InvalidInputError
@@ -26,13 +27,14 @@ from vuskit.engine import (
     InProcessExecutor,
     Limits,
     LocalExecutor,
+    MemoryResults,
     Status,
     Task,
-    _worker,
     executors,
     make_executor,
     run_tasks,
 )
+from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import BROKEN_EXIT
 
 # Generous: the machine may be busy. Only an action that sleeps forever meets a short limit.
@@ -60,6 +62,13 @@ def make(request, tmp_path):
     return lambda limits, workers=1: DaskExecutor(address=address_in(file), limits=limits)
 
 
+def outcomes_of(tasks, **options):
+    """Outcomes of saved tasks by key, in the order of the tasks."""
+    results = MemoryResults()
+    run_tasks(tasks, results=results, **options)
+    return {task.key: results.outcomes[task.key] for task in tasks if results.get(task.key)}
+
+
 def test_every_failure_has_its_status_and_costs_its_task_only(make, tmp_path):
     tasks = [
         call(function)
@@ -77,9 +86,9 @@ def test_every_failure_has_its_status_and_costs_its_task_only(make, tmp_path):
             actions.receives_interrupts,
         )
     ]
-    lock = Task("lock", "not picklable", actions.Call(threading.Lock().acquire))
+    lock = Task("lock", "not picklable", lambda: actions.Call(threading.Lock().acquire))
     with make(LIMITS, 2) as executor:
-        found = run_tasks([*tasks, lock, call(actions.numbers, 1)], executor=executor)
+        found = outcomes_of([*tasks, lock, call(actions.numbers, 1)], executor=executor)
     assert executor.running == ()
     assert {key: str(outcome.status) for key, outcome in found.items()} == {
         "allocates": "OOM",
@@ -143,7 +152,7 @@ def test_no_task_suffers_from_what_others_did_to_the_process():
     for function in (*damaging, *harmless):
         tasks += [call(function), call(actions.state, key=f"after {function.__name__}")]
     with LocalExecutor(limits=Limits(seconds=300.0)) as executor:
-        found = run_tasks(tasks, executor=executor)
+        found = outcomes_of(tasks, executor=executor)
     expected = found.pop("state")
     assert expected.value["children"]
     states = {key: one for key, one in found.items() if key.startswith("after ")}
@@ -165,10 +174,6 @@ def test_no_task_suffers_from_what_others_did_to_the_process():
     }
     assert found["leaves_everywhere"].value == "still here"
     assert found["forks_and_raises"].value == BROKEN_EXIT
-    assert found["changes_directory"].notes == (
-        "its worker process was replaced: the task changed the working directory",
-    )
-    assert {key for key, one in states.items() if one.notes} == set()
 
 
 def test_tasks_are_repeated_in_a_new_process(make, tmp_path):
@@ -181,17 +186,19 @@ def test_tasks_are_repeated_in_a_new_process(make, tmp_path):
         call(actions.hoards),
         call(actions.needs_memory),
     ]
+    results = MemoryResults()
     with make(LIMITS) as executor:
-        found = run_tasks(tasks, executor=executor, one_at_a_time=True)
-    stale = found.pop("stale")
-    assert (stale.status, stale.error_type) == (Status.ERROR, "StaleWorkerError")
+        progress = run_tasks(tasks, results=results, executor=executor, at_most=1)
+    assert progress.not_computed == ("1 job was not computed: never good enough",)
+    found = results.outcomes
+    assert set(found) == {task.key for task in tasks} - {"stale"}
     assert {key: one.message for key, one in found.items() if one.status is not Status.OK} == {}
 
 
 def test_processes_with_other_code_of_a_group_are_replaced(make):
     with make(UNLIMITED) as executor:
         pids = [
-            run_tasks([Task(key, key, Coded(code))], executor=executor)[key].value
+            outcomes_of([Task(key, key, partial(Coded, code))], executor=executor)[key].value
             for key, code in (("a", "1"), ("b", "1"), ("c", "2"), ("d", "2"), ("e", "1"))
         ]
     # A Dask cluster has one process per worker.
@@ -211,14 +218,16 @@ def test_killed_task_is_repeated(make, tmp_path):
     )
     killer.start()
     with make(UNLIMITED) as executor:
-        (outcome,) = run_tasks([call(actions.waits_to_be_killed, note)], executor=executor).values()
+        (outcome,) = outcomes_of(
+            [call(actions.waits_to_be_killed, note)], executor=executor
+        ).values()
     killer.join()
     assert (outcome.status, outcome.value) == (Status.OK, "repeated")
 
 
 def test_output_is_cut_and_its_end_kept(make):
     with make(UNLIMITED) as executor:
-        (outcome,) = run_tasks([call(actions.prints_much)], executor=executor).values()
+        (outcome,) = outcomes_of([call(actions.prints_much)], executor=executor).values()
     assert outcome.message == "the worker process ended with exit code 3"
     first, _, kept = outcome.traceback.partition("\n")
     # How much is cut depends on when the file was looked at.
@@ -231,86 +240,51 @@ def test_limits_do_not_depend_on_the_system_clock(monkeypatch):
     jumps = iter(range(0, 10**12, 10**5))
     monkeypatch.setattr(time, "time", lambda: float(next(jumps)))
     with LocalExecutor(limits=Limits(seconds=300.0)) as executor:
-        (outcome,) = run_tasks([call(time.sleep, 0.5)], executor=executor).values()
+        (outcome,) = outcomes_of([call(time.sleep, 0.5)], executor=executor).values()
     assert outcome.status is Status.OK
-
-
-def stack_files(executor, scratch):
-    """Pattern of the files into which workers write the stack of a task that is nearly over."""
-    if isinstance(executor, LocalExecutor):
-        return [scratch / "*.stack"]
-    folders = executor._client.run(lambda dask_worker: dask_worker.local_directory)
-    return [f"{folder}/vuskit/*.stack" for folder in folders.values()]
 
 
 def test_task_over_its_time_is_killed_and_its_stack_kept(make, tmp_path):
     with make(SHORT) as executor:
-        files = stack_files(executor, tmp_path / "scratch")
-        with time_stands_still_until(*files, executor=executor):
-            (outcome,) = run_tasks([call(actions.sleeps)], executor=executor).values()
+        (outcome,) = outcomes_of([call(actions.sleeps)], executor=executor).values()
     assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
     assert "in sleeps" in outcome.traceback
     assert not (tmp_path / "scratch").exists()
 
 
+@pytest.mark.parametrize("function", [actions.stays_in_compiled_code, actions.disarms_the_limit])
+def test_no_task_escapes_its_time_limit(function):
+    with LocalExecutor(limits=SHORT) as executor:
+        found = outcomes_of([call(function), call(actions.numbers, 1)], executor=executor)
+    outcome = found[function.__name__]
+    assert (outcome.status, outcome.message) == (Status.TIMEOUT, "took more than 2 s")
+    assert found["numbers-1"].status is Status.OK
+
+
 def test_processes_of_a_task_end_with_its_time(tmp_path):
     note = tmp_path / "children"
     with LocalExecutor(limits=SHORT) as executor:
-        with time_stands_still_until(note):
-            (outcome,) = run_tasks([call(actions.has_children, note)], executor=executor).values()
+        (outcome,) = outcomes_of([call(actions.has_children, note)], executor=executor).values()
         assert outcome.status is Status.TIMEOUT
         children = [int(pid) for pid in note.read_text().split()]
         assert len(children) == 2
         assert eventually(lambda: not any(map(alive, children)))
 
 
-def test_task_that_dies_of_the_alarm_had_no_time_left(tmp_path):
-    # It dies just before it would be killed.
-    with LocalExecutor(limits=SHORT) as executor, time_stands_still_until(tmp_path / "never"):
-        (outcome,) = run_tasks([call(actions.dies_of_the_alarm)], executor=executor).values()
-    assert outcome.status is Status.TIMEOUT
-    assert outcome.message == "took more than 2 s and died of signal 11 (SIGSEGV)"
-    assert "in dies_of_the_alarm" in outcome.traceback
-
-
-def test_warm_up_does_not_count_as_time_of_a_task(make, tmp_path):
-    """It takes five hundred seconds, as it seems, a task may take three hundred."""
-    note = tmp_path / "note"
-    tasks = [Task(f"compiles-{number}", "", actions.Compiles(note)) for number in ANY]
-    with (
-        make(Limits(seconds=300.0, warm_up_seconds=1000.0)) as executor,
-        time_stands_still_until(note, executor=executor),
-    ):
-        found = run_tasks(tasks, executor=executor, one_at_a_time=True)
+def test_warm_up_does_not_count_as_time_of_a_task(make):
+    tasks = [Task(f"compiles-{number}", "", actions.Compiles) for number in ANY]
+    with make(Limits(seconds=2.0)) as executor:
+        found = outcomes_of(tasks, executor=executor, at_most=1)
     assert {outcome.message for outcome in found.values()} == {None}
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
     warmed = [outcome.warm_up_seconds for outcome in found.values()]
-    assert max(filter(None, warmed)) >= 0.5
+    assert max(filter(None, warmed)) >= 2.5
 
 
 def test_warm_up_happens_once_per_process():
     with LocalExecutor() as executor:
-        found = run_tasks([call(actions.loads, number) for number in ANY], executor=executor)
+        found = outcomes_of([call(actions.loads, number) for number in ANY], executor=executor)
     assert [outcome.warm_up_seconds is not None for outcome in found.values()] == [True, False]
-
-
-def test_group_that_kills_its_process_does_so_only_once_to_others(monkeypatch):
-    """Of two groups one takes long to load, the other gets every process killed."""
-    # The other group loads quickly, on any machine.
-    monkeypatch.setattr(_worker, "_QUICK_SECONDS", PATIENCE)
-    tasks = [
-        call(function, number)
-        for number in range(5)
-        for function in (actions.loads, actions.killed_each_time)
-    ]
-    with LocalExecutor() as executor:
-        found = run_tasks(tasks, executor=executor)
-    statuses = {key.rpartition("-")[0]: outcome.status for key, outcome in found.items()}
-    assert statuses == {"loads": Status.OK, "killed_each_time": Status.KILLED}
-    loaded = [
-        outcome.warm_up_seconds is not None for key, outcome in found.items() if "loads" in key
-    ]
-    assert loaded == [True, True, False, False, False]
 
 
 def test_failing_warm_up_costs_its_time_only():
@@ -321,7 +295,7 @@ def test_failing_warm_up_costs_its_time_only():
     )
     tasks = [call(function, number) for function in functions for number in ANY]
     with LocalExecutor(limits=Limits(seconds=300.0, warm_up_seconds=1.0)) as executor:
-        found = run_tasks(tasks, executor=executor)
+        found = outcomes_of(tasks, executor=executor)
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 6
     slept = [outcome.warm_up_seconds for key, outcome in found.items() if "sleeps" in key]
     assert slept == [1.0, None]  # it is not tried again
@@ -329,51 +303,70 @@ def test_failing_warm_up_costs_its_time_only():
 
 def test_worker_processes_end_with_their_executor(make):
     with make(UNLIMITED) as executor:
-        found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
+        found = outcomes_of([call(actions.numbers, seed) for seed in ANY], executor=executor)
         workers = {int(outcome.worker.rpartition(":")[2]) for outcome in found.values()}
         assert os.getpid() not in workers
     assert eventually(lambda: not any(map(alive, workers)))
 
 
-def test_ctrl_c_while_workers_end_leaves_no_thread(monkeypatch):
-    join, presses = _worker.Worker.join, iter([KeyboardInterrupt])
+def test_ctrl_c_while_workers_end_leaves_no_process(monkeypatch):
+    executor = LocalExecutor(workers=2)
+    found = outcomes_of([call(actions.numbers, number) for number in ANY], executor=executor)
+    workers = {int(outcome.worker.rpartition(":")[2]) for outcome in found.values()}
+    presses = iter([KeyboardInterrupt])
+    process = type(executor._pool._processes[0].process)
+    join = process.join
 
-    def interrupted(self):
+    def interrupted(self, timeout=None):
         for press in presses:
             raise press
-        join(self)
+        join(self, timeout)
 
-    monkeypatch.setattr(_worker.Worker, "join", interrupted)
-    executor = LocalExecutor(workers=2)
-    run_tasks([call(actions.numbers, number) for number in ANY], executor=executor)
+    monkeypatch.setattr(process, "join", interrupted)
     with pytest.raises(KeyboardInterrupt):
         executor.close(kill=False)
-    assert not any(worker._thread.is_alive() for worker in executor._workers)
+    assert not any(map(alive, workers))
+
+
+def test_thread_of_an_earlier_task_that_ends_the_process(tmp_path):
+    """The thread waits, so the process is used again."""
+    note = tmp_path / "note"
+    tasks = [call(actions.leaves_an_exiting_thread, note), call(actions.waits_for_exit, note)]
+    with LocalExecutor(limits=Limits(seconds=300.0)) as executor:
+        found = outcomes_of(tasks, executor=executor)
+    assert {key: one.message for key, one in found.items()} == dict.fromkeys(found)
+    assert [one.value for one in found.values()] == [None, "repeated"]
 
 
 def test_worker_that_dies_idle_is_replaced(make):
     with make(UNLIMITED) as executor:
-        first = run_tasks([call(actions.numbers, 1)], executor=executor)
+        first = outcomes_of([call(actions.numbers, 1)], executor=executor)
         worker = int(first["numbers-1"].worker.rpartition(":")[2])
         os.kill(worker, signal.SIGKILL)
         assert eventually(lambda: not alive(worker))
-        found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
+        found = outcomes_of([call(actions.numbers, seed) for seed in ANY], executor=executor)
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
     assert str(worker) not in {outcome.worker.rpartition(":")[2] for outcome in found.values()}
 
 
+def test_resident_memory_is_limited():
+    with LocalExecutor(limits=LIMITS) as executor:
+        (outcome,) = outcomes_of([call(actions.fills_shared_memory)], executor=executor).values()
+    assert (str(outcome.status), outcome.message) == ("OOM", "used more memory than allowed")
+
+
 def test_memory_limit_below_the_libraries_is_an_outcome():
     with LocalExecutor(limits=Limits(seconds=60.0, memory=20_000_000)) as executor:
-        (outcome,) = run_tasks([call(actions.numbers, 1)], executor=executor).values()
+        (outcome,) = outcomes_of([call(actions.numbers, 1)], executor=executor).values()
     assert outcome.status.failed
 
 
 def test_inputs_travel_to_a_cluster_only(make, tmp_path, request):
     (tmp_path / "input").write_text("text")
-    tasks = [Task("there", "", ReadFile(tmp_path / "input"))]
-    tasks.append(Task("missing", "", ReadFile(tmp_path / "nothing")))
+    tasks = [Task("there", "", lambda: ReadFile(tmp_path / "input"))]
+    tasks.append(Task("missing", "", lambda: ReadFile(tmp_path / "nothing")))
     with make(UNLIMITED) as executor:
-        found = run_tasks(tasks, executor=executor)
+        found = outcomes_of(tasks, executor=executor)
     dask = "dask" in request.node.name
     assert found["there"].value == ("loaded: text" if dask else "text")
     assert found["missing"].message.startswith("FileNotFoundError: ")
@@ -388,7 +381,7 @@ def test_tasks_in_this_process():
         actions.skips,
         actions.counts_threads,
     )
-    found = run_tasks(
+    found = outcomes_of(
         [*map(call, functions), *(call(actions.loads, number) for number in ANY)],
         executor=executor,
     )
@@ -399,7 +392,7 @@ def test_tasks_in_this_process():
     assert found["loads-1"].warm_up_seconds >= 0.2
     assert found["loads-2"].warm_up_seconds is None
     with pytest.raises(KeyboardInterrupt), executor:
-        run_tasks([call(actions.swallows_ctrl_c)], executor=executor)
+        outcomes_of([call(actions.swallows_ctrl_c)], executor=executor)
     assert executor.running == ()
 
 
@@ -407,7 +400,7 @@ def test_dask_starts_a_local_cluster():
     settings = ExecutorSettings(kind="dask", workers=1)
     with make_executor(settings) as executor:
         assert executor._cluster.dashboard_link.startswith("http://127.0.0.1:")
-        found = run_tasks([call(actions.numbers, seed) for seed in ANY], executor=executor)
+        found = outcomes_of([call(actions.numbers, seed) for seed in ANY], executor=executor)
     assert [str(outcome.status) for outcome in found.values()] == ["OK"] * 2
 
 
@@ -489,7 +482,7 @@ def test_dask_workers_with_other_versions_get_no_tasks(tmp_path):
                 gate.open()
 
             def run():
-                outcomes = run_tasks(tasks, executor=executor, on_outcome=check_worker)
+                outcomes = outcomes_of(tasks, executor=executor, on_outcome=check_worker)
                 assert eventually(lambda: executor.capacity and len(executor._unfit) == 2)
                 return outcomes
 
@@ -538,24 +531,15 @@ def test_wrong_settings(wrong, message):
     assert message in str(error.value)
 
 
-class FakeWorker:
-    closed = False
-
-    def close(self, *, kill):
-        self.closed = True
-
-
-@pytest.mark.parametrize(
-    ("idle_seconds", "busy", "closed"), [(1e4, False, True), (1e4, True, False), (1, False, False)]
-)
-def test_processes_of_an_abandoned_run_are_closed(monkeypatch, idle_seconds, busy, closed):
+@pytest.mark.parametrize("idle_seconds", [1, 1e4])
+def test_processes_of_an_abandoned_run_are_closed(monkeypatch, tmp_path, idle_seconds):
     """The main process of another run on the same Dask worker was killed."""
-    idle = FakeWorker()
-    processes = executors._RunProcesses(last_used=time.monotonic() - idle_seconds)
-    processes.idle.put(idle)
-    processes.busy.update([FakeWorker()] if busy else [])
-    runs = {"abandoned": processes}
-    monkeypatch.setattr(executors, "_processes_of_runs", runs)
+    pool = Pool(1, UNLIMITED, tmp_path / "scratch")
+    worker = int(pool.run(PackedTask.of(call(actions.numbers, 1))).worker.rpartition(":")[2])
+    pool._last_used -= idle_seconds
+    monkeypatch.setattr(executors, "_pools", {("abandoned", 1): pool})
+    executors._close_abandoned("abandoned")
+    assert alive(worker)
     executors._close_abandoned("mine")
-    assert idle.closed is closed
-    assert ("abandoned" in runs) is not closed
+    assert alive(worker) is (idle_seconds == 1)
+    pool.close(kill=True)

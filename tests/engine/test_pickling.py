@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from vuskit.engine import Task, run_tasks
+from vuskit.engine import MemoryResults, Task, run_tasks
 from vuskit.engine._pickling import pack
 from vuskit.engine.executors import ExecutorSettings
 
@@ -68,7 +68,9 @@ def test_modules_of_a_folder_are_sent_to_other_machines_only(tmp_path, monkeypat
 
 
 def test_values_of_own_classes_come_back_as_such(made_study):
-    task = Task("double", "", made_study.Double(4.0))
-    found = run_tasks([task], executor=ExecutorSettings(workers=2))["double"]
+    task = Task("double", "", lambda: made_study.Double(4.0))
+    results = MemoryResults()
+    run_tasks([task], results=results, executor=ExecutorSettings(workers=2))
+    found = results.outcomes["double"]
     assert found.value == made_study.Value(8.0)
     assert type(found.value) is made_study.Value

@@ -1,69 +1,63 @@
-"""Stack dumps of tasks whose time is nearly over."""
+"""Errors of an action become part of its outcome."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import signal
+import weakref
 
 import pytest
 
-SCRIPT = """
-import ctypes, signal, sys, threading
-from vuskit.engine._process import stack_dump_before
+from vuskit.engine import Action, run_action
+from vuskit.engine._process import outcome_of, warm_up_action
 
-path = sys.argv[1]
 
-def deep(n):  # not deeper than what is kept of a stack
-    return 0 if n == 0 else deep(n - 1) + (lambda: 1)()
+class UnreadableError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
 
-def spin():
-    while True:
-        deep(9)
 
-def python_code():
-    signal.setitimer(signal.ITIMER_REAL, 0)  # the alarm may not be faster than the second thread
-    for _ in range(2):
-        threading.Thread(target=spin, daemon=True).start()
-    while not open(path).read():
-        deep(9)
-
-def compiled_code():
-    ctypes.PyDLL(None).sleep(60)  # lets no Python code run until the alarm
-
-def quick():
+class Big:
     pass
 
-with stack_dump_before(SECONDS, path):
-    FUNCTION()
-print(open(path).read())
-"""
+
+def test_memory_is_free_before_the_lack_of_it_is_reported():
+    held = []
+
+    def fill():
+        big = Big()
+        held.append(weakref.ref(big))
+        raise MemoryError
+
+    outcome = outcome_of(fill)
+    assert (str(outcome.status), outcome.message) == ("OOM", "out of memory")
+    assert held[0]() is None
 
 
-def run(tmp_path, function, *, seconds):
-    """Run it in a new process, which a dump at the wrong moment would end."""
-    code = SCRIPT.replace("FUNCTION", function).replace("SECONDS", str(seconds))
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "stack")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+def test_errors_without_readable_text():
+    class Fails(Action):
+        def run(self):
+            raise UnreadableError
+
+    outcome = run_action(Fails())
+    assert outcome.message == "UnreadableError: (its text could not be read)"
 
 
-def test_second_thread_dumps_python_code(tmp_path):
-    found = run(tmp_path, "python_code", seconds=1)
-    assert ", in python_code" in found
+@pytest.mark.parametrize("error", [SystemExit, ValueError])
+def test_errors_of_a_warm_up_are_ignored_but_ctrl_c_is_not(error):
+    class Fails(Action):
+        def run(self):
+            """Nothing."""
 
+        def warm_up(self):
+            raise error
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no alarms")
-def test_alarm_dumps_compiled_code(tmp_path):
-    found = run(tmp_path, "compiled_code", seconds=2)
-    assert found.startswith("Stack (most recent call first):")
-    assert " in compiled_code" in found
+    class Interrupted(Fails):
+        def warm_up(self):
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise error from None
 
-
-@pytest.mark.parametrize("seconds", [60, None])
-def test_no_dump_of_a_task_that_ends_in_time(tmp_path, seconds):
-    assert run(tmp_path, "quick", seconds=seconds) == ""
+    assert warm_up_action(Fails()) >= 0
+    with pytest.raises(KeyboardInterrupt):
+        warm_up_action(Interrupted())

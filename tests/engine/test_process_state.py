@@ -1,4 +1,4 @@
-"""What counts as a change of a process, and what does not."""
+"""What is restored in a process after a task, and what is not."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from waiting import PATIENCE
 
 SCRIPT = """
 import json, sys, threading, time
-import numpy, os, warnings
+import numpy, os, signal, warnings
 sys.path.insert(0, sys.argv[1])
 from vuskit.engine import _process_state
-from vuskit.engine._process_state import StateMonitor
+from vuskit.engine._process_state import ProcessState
 
 _process_state._THREAD_GRACE_SECONDS = float(sys.argv[3])
 
@@ -25,11 +25,17 @@ def use_up_descriptors(count):
 def start(target):
     threading.Thread(target=target, daemon=True).start()
 
-monitor = StateMonitor([1, 2])
+state = ProcessState(0)
+before = {name: read() for name, (read, _) in _process_state._SETTINGS.items()}
+
+def changed():
+    settings = _process_state._SETTINGS.items()
+    return [name for name, (read, _) in settings if read() != before[name]]
+
 exec(sys.argv[2])
-first = monitor.changes()
-again = monitor.changes()
-print(json.dumps([first.harmful, first.imported, again.harmful, again.imported]))
+first = changed()
+state.restore()
+print(json.dumps([first, changed(), state.usable, state.reserved]))
 """
 IMPORTED = """
 import os, sys, warnings, numpy
@@ -39,8 +45,8 @@ warnings.filterwarnings("ignore", "new")
 """
 
 
-def changes(tmp_path, code, grace):
-    """What a process notices, and notices again; threads get some seconds to end or to wait."""
+def restored(tmp_path, code, grace=PATIENCE):
+    """Settings that differ before and after; threads get some seconds to end or to wait."""
     (tmp_path / "library.py").write_text(IMPORTED)
     (tmp_path / "careless.py").write_text(f"{IMPORTED}\nnumpy.seterr(all='raise')\nos.chdir('/')")
     done = subprocess.run(
@@ -53,35 +59,38 @@ def changes(tmp_path, code, grace):
 
 
 @pytest.mark.parametrize(
-    ("code", "harmful", "imported"),
+    ("code", "names"),
     [
-        ("open(os.devnull).close(); start(lambda: None)", [], []),
-        ("import library", [], []),
-        (
-            "import careless",
-            ["the working directory"],
-            ["NumPy's handling of floating-point errors"],
-        ),
+        ("open(os.devnull).close(); start(lambda: None)", []),
+        ("event = threading.Event(); start(event.wait)", []),
+        ("os.umask(0); sys.setrecursionlimit(5000)", ["the file mode mask", "the recursion limit"]),
+        ("signal.signal(signal.SIGTERM, signal.SIG_IGN); sys.stdout = None", None),
         (
             "os.environ['NEW'] = '1'; warnings.simplefilter('error'); sys.path.pop()",
             ["environment variables", "the module search path", "warning filters"],
-            [],
         ),
-        ("sys.setrecursionlimit(5000)", ["the recursion limit"], []),
-        ("event = threading.Event(); start(event.wait)", [], []),
     ],
 )
-def test_changes_are_noticed_once(tmp_path, code, harmful, imported):
-    assert changes(tmp_path, code, PATIENCE) == [harmful, imported, [], []]
+def test_changes_are_restored(tmp_path, code, names):
+    names = ["signal handlers", "the standard streams"] if names is None else names
+    assert restored(tmp_path, code) == [names, [], True, False]
+
+
+def test_changes_of_an_imported_library_stay(tmp_path):
+    added = ["environment variables", "the module search path", "warning filters"]
+    assert restored(tmp_path, "import library") == [added, added, True, False]
+    kept = [*added, "NumPy's handling of floating-point errors"]
+    found = restored(tmp_path, "import careless")
+    assert found == [["the working directory", *kept], kept, True, True]
 
 
 @pytest.mark.parametrize(
-    ("code", "harmful"),
+    "code",
     [
-        ("start(lambda: time.sleep(3600))", "the running threads"),
-        ("[start(threading.Event().wait) for _ in range(40)]", "the running threads"),
-        ("use_up_descriptors(100)", "the number of open files"),
+        "start(lambda: time.sleep(3600))",
+        "[start(threading.Event().wait) for _ in range(40)]",
+        "use_up_descriptors(100)",
     ],
 )
-def test_what_stays_is_noticed_again(tmp_path, code, harmful):
-    assert changes(tmp_path, code, 0.1) == [[harmful], [], [harmful], []]
+def test_threads_and_open_files_cannot_be_restored(tmp_path, code):
+    assert restored(tmp_path, code, 0.1) == [[], [], False, False]

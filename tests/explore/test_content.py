@@ -62,7 +62,7 @@ def test_a_run_that_goes_on(tmp_path):
     seen, go_on = threading.Semaphore(0), threading.Semaphore(0)
     finished = []
 
-    def observe(progress, results):
+    def observe(progress):
         finished.append(progress.done)
         if len(finished) in (20, 60):
             seen.release()

@@ -109,7 +109,7 @@ def test_a_run_that_goes_on(open_page, tmp_path):
     waiting, go_on = threading.Semaphore(0), threading.Semaphore(0)
     finished = []
 
-    def observe(progress, results):
+    def observe(progress):
         finished.append(progress.done)
         if len(finished) == 1:  # there is no value yet
             waiting.release()
@@ -137,7 +137,7 @@ def test_a_run_that_goes_on(open_page, tmp_path):
             page.evaluate("() => vuskit.refresh()")  # as when the next job ends
             expect(page.locator('[data-column="own"]')).to_be_focused()
             go(page, "overview")
-            expect(page.locator("#state")).to_have_text(re.compile("^Finished: 87 of 87"))
+            expect(page.locator("#state")).to_have_text(re.compile("^Finished: 90 of 90"))
             page.close()
     finally:
         go_on.release(5)

@@ -76,6 +76,14 @@ def test_the_variable_is_read_at_each_call(built):
     assert core_name() == "native"
 
 
+def test_other_values_of_the_variable_are_refused(built):
+    built.setenv("VUSKIT_CORE", "nativ")
+    with pytest.raises(vuskit.InvalidInputError, match="'native' or 'numpy', got 'nativ'"):
+        native_core()
+    built.setenv("VUSKIT_CORE", "")
+    assert core_name() == "native"
+
+
 def test_values_do_not_depend_on_the_core(each_core):
     found = {each_core: vuskit.evaluate(LABELS, SCORES, buffer=30)}
     with pytest.MonkeyPatch.context() as patch:

@@ -6,11 +6,13 @@ import numpy as np
 
 from vuskit.measures.registry import resolve_measures
 from vuskit.studies import Consistency, Robustness, Scenarios, Separability
-from vuskit.studies.base import SeriesValues, StudyInput
 from vuskit.studies.consistency import ConsistencyResult
+from vuskit.studies.result import SeriesValues
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.timing import Sample, Setting, TimingResult, settings_of
+from vuskit.studies.sources import StudyInput
+from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing.cases import settings_of
 
 NAMES = tuple(measure.name for measure in resolve_measures("paper"))
 DETECTORS = ("AE", "LOF", "OCSVM")

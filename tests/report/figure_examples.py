@@ -22,7 +22,9 @@ from vuskit.studies import (
 from vuskit.studies.examples import sensitivity_example
 from vuskit.studies.exhibits import consistency_panels, detector_differences
 from vuskit.studies.sensitivity import compare_cases, sensitivity
-from vuskit.studies.timing import CONTESTANTS, Sample, Setting, TimingResult, settings_of
+from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing.cases import settings_of
+from vuskit.studies.timing.contestants import CONTESTANTS
 
 BUFFER = 24
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vuskit.bench import RunStatus
+from vuskit.bench import RunSeries, RunStatus
 from vuskit.measures.registry import Measure
-from vuskit.report.page.run import RunReport, RunSeries
+from vuskit.report.page.run import RunReport
 
 # Series of each data set: tests are exact on the first, approximate on the second, and the last
 # has too few of them.

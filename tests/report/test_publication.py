@@ -95,6 +95,25 @@ def test_bootstrap_intervals_are_reproducible_and_hold_the_mean():
     assert f"[{low:.3f}, {high:.3f}]" in first.to_text()
 
 
+def test_intervals_do_not_depend_on_other_measures():
+    """Nor on the order of the rows: series are resampled in the order of their names."""
+    values = made(detectors=("LOF",), each=6)
+    values = values[~((values["dataset"] == "ECG") & values["series"].isin(["s0", "s2"]))]
+    values = values[values["seed"] == 0]
+    delay = values["measure"] == "delay"
+    extra = values[delay].assign(series="s9")
+    alone = publication_table(values[~delay], spread="bootstrap")
+    shown = publication_table(
+        pd.concat([extra, values]).sample(frac=1, random_state=0),
+        measures=["vus_pr", "delay"],
+        spread="bootstrap",
+    )
+    for dataset in ("ECG", "KPI", ""):
+        for column in ("lower", "upper"):
+            found = [cell(one, "LOF", dataset, column=column) for one in (alone, shown)]
+            assert found[0] == found[1]
+
+
 def fixed(rows, **more):
     """One series per data set; values by detector."""
     return pd.DataFrame(

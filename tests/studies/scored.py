@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.errors import InvalidInputError
+from vuskit.store import Store
 
 
 def make_scored(seed, *, dataset="plant", n=600, n_anomalies=3, length=12):
@@ -41,3 +43,12 @@ SOME = {"measures": ["f_score", "auc_pr", "range_auc_pr", "vus_pr"], "buffer": 2
 def make_several():
     """Six series of two data sets."""
     return [make_scored(seed, dataset=("plant", "mill")[seed % 2]) for seed in range(6)]
+
+
+def stored(folder):
+    """Results in a store with the times when they were stored; empty before there is one."""
+    try:
+        with Store.read(folder) as store:
+            return {result.key: result.finished for result in store.results()}
+    except InvalidInputError:
+        return {}

@@ -15,10 +15,10 @@ from studies.scored import SOME, make_scored, make_several
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.studies import (
+    Consistency,
     Robustness,
     Study,
     StudyResult,
-    base,
     consistency_study,
     evaluate_detectors,
     get_study,
@@ -31,6 +31,10 @@ from vuskit.studies import (
     study,
     summarize,
 )
+from vuskit.studies import (
+    registry as studies_registry,
+)
+from vuskit.studies.base import _mean_of_defined
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +44,7 @@ def several():
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr(base, "_STUDIES", dict(base._STUDIES))
+    monkeypatch.setattr(studies_registry, "_STUDIES", dict(studies_registry._STUDIES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +165,7 @@ def test_a_users_study_runs_is_saved_and_joins_the_summary(several, tmp_path, re
 
 def test_a_result_of_an_unknown_study_is_refused(several, tmp_path, registry, monkeypatch):
     path = make_spread().create(**SOME).run(several[0]).save(tmp_path)
-    monkeypatch.delitem(base._STUDIES, "spread")
+    monkeypatch.delitem(studies_registry._STUDIES, "spread")
     with pytest.raises(InvalidInputError, match=r"got 'spread'.*load the module that defines it"):
         load_study_result(path)
 
@@ -290,7 +294,7 @@ def test_seeds_of_one_detector_are_never_a_pair(several):
 
 def test_an_undefined_run_does_not_hide_the_others():
     values = [np.array([[0.5, np.nan]]), np.array([[np.nan, np.nan]]), np.array([[0.7, np.nan]])]
-    np.testing.assert_allclose(base._mean_of_defined(values), [[0.6, np.nan]])
+    np.testing.assert_allclose(_mean_of_defined(values), [[0.6, np.nan]])
 
 
 def test_scored_series_refuse_repeats_that_do_not_fit():
@@ -314,3 +318,11 @@ def test_a_study_of_failures_only_names_the_first_one(several, registry):
 
     with pytest.raises(InvalidInputError, match=r"all 2 failed; the first one, .*ValueError: oops"):
         run_study(Broken.create(measures=["auc_pr"], buffer=10), several[:2])
+
+
+def test_options_belong_to_names_and_classes(several):
+    found = run_study("consistency", several[:3], min_series=2, **SOME)
+    assert found.study == Consistency.create(min_series=2, **SOME)
+    assert found.to_frame().equals(consistency_study(several[:3], min_series=2, **SOME).to_frame())
+    with pytest.raises(InvalidInputError, match=r"`options` must be left out .* got min_series"):
+        run_study(found.study, several[:3], min_series=3)

@@ -13,8 +13,6 @@ from vuskit.errors import InvalidInputError, PluginWarning, warn
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["EntryPointGroup"]
-
 _loading: set[tuple[str, str]] = set()  # a plug-in may list registered names during its import
 _warned: set[str] = set()
 
@@ -22,16 +20,6 @@ _warned: set[str] = set()
 @dataclass(frozen=True)
 class EntryPointGroup:
     """Entry points of one group; each is imported on first use.
-
-    Attributes
-    ----------
-    group : str
-        Name of the group, such as ``"vuskit.measures"``.
-    expected : str
-        Required kind of object, for errors.
-    accept : callable
-        ``accept(name, loaded)`` registers the object, unless the import already did. It returns
-        whether the object is registered under this name.
 
     Examples
     --------
@@ -54,19 +42,7 @@ class EntryPointGroup:
         return _provider(points[0]) if points else ""
 
     def load(self, name: str) -> bool:
-        """Import and register the entry point with this name.
-
-        Returns
-        -------
-        bool
-            Whether the entry point exists.
-
-        Raises
-        ------
-        InvalidInputError
-            If the entry point cannot be imported, is of the wrong kind, or is provided by two
-            distributions. The message names the distribution.
-        """
+        """Import and register the entry point with this name."""
         points = self._points().get(name, ())
         if not points or (self.group, name) in _loading:
             return False
@@ -98,11 +74,6 @@ class EntryPointGroup:
 
         Built-in names are never replaced. Entry points that cannot be loaded are skipped, with one
         `PluginWarning` each per process.
-
-        Parameters
-        ----------
-        known : container of str
-            Registered names.
         """
         for name in self.names():
             if name in known:

@@ -1,8 +1,7 @@
-"""Description of the environment of a timing: versions, machine and measured code."""
+"""Description of the environment of results: versions, core and machine."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import sys
@@ -11,31 +10,21 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "core_files",
-    "describe_environment",
-    "describe_machine",
-    "digest_of_measured_code",
-    "installed_versions",
-]
-
-_MEASURED = ("*.py", "kernels/**/*.py", "measures/**/*.py", "algorithms/**/*.py")
 _CORE = ("kernels/core/*.c", "kernels/core/*.h", "kernels/_core*.so", "kernels/_core*.pyd")
 _LIBRARIES = ("numpy", "scipy", "pandas")
 
 
 def describe_environment() -> dict[str, Any]:
-    """Return versions, the core, the machine and a digest of the measured code.
+    """Return versions, the core and the machine.
 
     Examples
     --------
     >>> sorted(describe_environment())[:4]
-    ['code', 'core', 'cpu', 'cpus']
+    ['core', 'cpu', 'cpus', 'implementation']
     """
     return {
         "vuskit": metadata.version("vuskit"),
         "core": _core_name(),
-        "code": digest_of_measured_code(),
         "python": platform.python_version(),
         "implementation": sys.implementation.name,
         "libraries": {name: _version(name) for name in _LIBRARIES},
@@ -64,33 +53,10 @@ def core_files(package: Path) -> list[Path]:
     return sorted(path for part in _CORE for path in package.glob(part))
 
 
-def digest_of_measured_code(package: Path | None = None) -> str:
-    """Return a hash of the modules and the native core that compute measures.
-
-    The version number does not identify the measured code, because code changes between releases.
-
-    Examples
-    --------
-    >>> len(digest_of_measured_code())
-    16
-    """
-    package = package or Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    modules = sorted(path for part in _MEASURED for path in package.glob(part))
-    for path in (*modules, *core_files(package)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def installed_versions(libraries: Iterable[str] = ()) -> dict[str, str]:
     """Return versions of vuskit, NumPy and other installed libraries by name.
 
     The name of the core in use, as ``core``, is one of them: both cores round differently.
-
-    Parameters
-    ----------
-    libraries : iterable of str
-        Names of distributions; missing ones are omitted.
 
     Examples
     --------

@@ -4,15 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "escape_control",
-    "escape_formula",
-    "escape_latex",
-    "escape_markdown",
-    "escape_surrogates",
-    "is_utf8",
-]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Terminal control codes, and characters that reorder or hide text; newline and tab are allowed.
 _CONTROL = re.compile(

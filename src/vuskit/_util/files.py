@@ -1,4 +1,4 @@
-"""Atomic writing: a file is either complete or absent, even after a crash."""
+"""Files: states that reveal changes, and writing that is complete or absent after a crash."""
 
 from __future__ import annotations
 
@@ -11,10 +11,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["PRIVATE_PREFIX", "atomic_files", "atomic_path", "write_atomically"]
-
 PRIVATE_PREFIX = ".vuskit-"
 """Prefix of the names of temporary files and locks."""
+
+
+def file_state(path: str | Path) -> str:
+    """Return a text that changes whenever the file changes: size, mtime and ctime.
+
+    The ctime also changes when an edit preserves the size and restores the mtime.
+
+    Examples
+    --------
+    >>> file_state("nowhere")
+    'missing'
+    >>> len(file_state(__file__).split())
+    3
+    """
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return "missing"
+    return f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}"
 
 
 @contextmanager
@@ -22,20 +39,6 @@ def atomic_path(
     path: str | Path, *, durable: bool = False, scratch: Path | None = None
 ) -> Iterator[Path]:
     """Yield a new, empty file that replaces `path` on success and is removed on failure.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file to write.
-    durable : bool, default=False
-        Sync the file to disk before the block ends, so that it survives a power failure.
-    scratch : Path, optional
-        Folder of the temporary file, on the same file system. Default: the folder of `path`.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
 
     Examples
     --------
@@ -69,11 +72,6 @@ def atomic_path(
 def write_atomically(path: str | Path, data: bytes | str, *, durable: bool = False) -> None:
     """Write a file completely, or keep the existing file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-
     Examples
     --------
     >>> import tempfile
@@ -90,11 +88,6 @@ def write_atomically(path: str | Path, data: bytes | str, *, durable: bool = Fal
 @contextmanager
 def atomic_files(folder: str | Path) -> Iterator[Path]:
     """Yield a temporary folder; on success its files move to `folder`, which is created if missing.
-
-    Raises
-    ------
-    OSError
-        If the files cannot be written.
 
     Examples
     --------

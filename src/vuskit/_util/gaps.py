@@ -5,21 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["bridge_gaps"]
-
 
 def bridge_gaps(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Replace NaN by linear interpolation; repeat the nearest known value at the ends.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,) or (n, d)
-        Each channel of a 2-D array is interpolated separately.
-
-    Returns
-    -------
-    ndarray
-        The same array if it has no gaps. A channel without any known value becomes zeros.
 
     Examples
     --------

@@ -20,14 +20,6 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-__all__ = [
-    "begin_result",
-    "end_interrupts",
-    "install_handler",
-    "raise_interrupts",
-    "was_interrupted",
-]
-
 _EXIT_CODE = 130
 _REPEAT_SECONDS = 0.05
 _IMPATIENT_SECONDS = 1.0  # a wrapper may send the same Ctrl-C twice, a person is slower
@@ -125,13 +117,7 @@ def was_interrupted() -> bool:
 
 
 def begin_result() -> None:
-    """Ignore Ctrl-C from now on, so that the result is written completely.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If Ctrl-C arrived before and is not handled yet.
-    """
+    """Ignore Ctrl-C from now on, so that the result is written completely."""
     if _installed is not None and _installed.phase is _Phase.RUNNING:
         _installed.phase = _Phase.COMPLETE
         if was_interrupted():

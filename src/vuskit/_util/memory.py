@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["available_memory"]
-
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
 

@@ -11,8 +11,6 @@ from typing import Any
 from vuskit._util.text import quoted
 from vuskit.errors import InvalidInputError
 
-__all__ = ["did_you_mean", "match_names", "matches_name", "plain_name"]
-
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
     """Return ``'; did you mean ...?'`` if a known name is similar, else an empty string.
@@ -63,20 +61,6 @@ def match_names(
     """Return the names that match any of the patterns, in their original order.
 
     See :func:`matches_name` for the rules.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Available names.
-    patterns : str or iterable of str
-        Shell patterns.
-    argument : str, default="names"
-        Name of the argument or option in errors.
-
-    Raises
-    ------
-    InvalidInputError
-        If a pattern matches none of the names.
 
     Examples
     --------

@@ -8,30 +8,9 @@ from typing import Any
 
 from vuskit.errors import MissingDependencyError
 
-__all__ = ["is_installed", "require"]
-
 
 def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
     """Import an optional library; the error explains how to install it.
-
-    Parameters
-    ----------
-    module : str
-        Name to import, such as ``"pyarrow.csv"``.
-    purpose : str
-        Feature that needs the library; the subject of the error message.
-    extra : str, default="bench"
-        Extra of vuskit that installs the library.
-
-    Returns
-    -------
-    module
-        The imported module.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the library is not installed.
 
     Examples
     --------

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
-__all__ = ["ignore_sigint_in_children", "noted_interrupts"]
+_STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 @contextmanager
@@ -46,7 +47,7 @@ def ignore_sigint_in_children() -> Iterator[None]:
 
 @contextmanager
 def noted_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C interrupted the block.
+    """Yield a function that returns whether Ctrl-C, or a signal like it, interrupted the block.
 
     Catching KeyboardInterrupt is not enough: code in the block may raise it without Ctrl-C, or
     suppress it after Ctrl-C.
@@ -67,21 +68,61 @@ def noted_interrupts() -> Iterator[Callable[[], bool]]:
     True
     """
     noted: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield lambda: False  # Ctrl-C does not reach this thread
-        return
+    handlers = _handlers()
 
     def note(number: int, frame: FrameType | None) -> None:
         try:
-            handler(number, frame)
+            handlers[number](number, frame)
         except KeyboardInterrupt:
             noted.append(number)
             raise
 
-    signal.signal(signal.SIGINT, note)
+    for number in handlers:
+        signal.signal(number, note)
     try:
         yield lambda: bool(noted)
     finally:
-        if signal.getsignal(signal.SIGINT) is note:
-            signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is note:
+                signal.signal(number, handler)
+
+
+def _handlers() -> dict[int, Callable[[int, FrameType | None], Any]]:
+    """Functions that handle Ctrl-C and similar signals; empty in other threads."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    known = [getattr(signal, name) for name in _STOPPING if hasattr(signal, name)]
+    found = {number: signal.getsignal(number) for number in known}
+    return {number: handler for number, handler in found.items() if callable(handler)}
+
+
+@contextmanager
+def delayed_signals() -> Iterator[None]:
+    """Delay the handlers of SIGINT, SIGTERM and SIGHUP until the end of the block.
+
+    Blocking the signals is not enough: the system may deliver them to another thread, and Python
+    runs the handlers in the main thread.
+
+    Examples
+    --------
+    >>> import signal
+    >>> try:
+    ...     with delayed_signals():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         print("complete")
+    ... except KeyboardInterrupt:
+    ...     print("interrupted")
+    complete
+    interrupted
+    """
+    handlers = _handlers()
+    noted: list[int] = []
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, _: noted.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if noted:
+            signal.raise_signal(noted[0])

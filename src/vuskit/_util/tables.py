@@ -23,8 +23,6 @@ from vuskit._util.text import format_cell
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "TableForms", "TableLayout", "csv_text", "frame_csv", "plain_data"]
-
 
 def plain_data(data: Any) -> Any:
     """Return data as JSON-compatible objects; missing and non-finite values become None.
@@ -91,17 +89,7 @@ _NUMBER = re.compile(r"(?<![\w.-])(-?)(inf|\d[\d,]*(?:\.\d+)?)(?:e([+-]?\d+))?(?
 
 @dataclass(frozen=True)
 class Cell:
-    """Cell of a table.
-
-    Attributes
-    ----------
-    text : str
-        Content of the cell.
-    bold, underline : bool
-        Marks; plain text uses "*" and "+" after the content.
-    spread : str
-        Text after the content, in smaller type and without marks.
-    """
+    """Cell of a table."""
 
     text: str
     bold: bool = False
@@ -114,25 +102,6 @@ class TableLayout:
     r"""Table that can be formatted as plain text, Markdown, LaTeX or HTML.
 
     Every format escapes its special characters.
-
-    Attributes
-    ----------
-    header : sequence of str
-        Column headings.
-    rows : sequence of sequences of str or Cell
-        Rows, each as long as the header.
-    left : int
-        Number of left-aligned columns; the other columns are right-aligned numbers.
-    notes : sequence of str
-        Lines below the table.
-    caption : str or None
-        Text above the table. With a caption, LaTeX uses a ``table`` environment.
-    groups : sequence of (str, int)
-        Group headings above the header, each with its number of columns; "" for none.
-    rules : sequence of int
-        Indices of rows with a line above them.
-    marks : tuple of str
-        Meaning of bold and underline, such as ``("best", "second best")``.
 
     Examples
     --------
@@ -195,14 +164,7 @@ class TableLayout:
     # -- text ------------------------------------------------------------------------------------
 
     def to_text(self, width: int | None = None) -> str:
-        """Return the table as plain text.
-
-        Parameters
-        ----------
-        width : int, optional
-            Maximum width. Wider tables are split into several, each with the first columns.
-            Captions and notes are wrapped.
-        """
+        """Return the table as plain text."""
         fill = _Filler(width)
         head = [fill(self.caption)] if self.caption else []
         legend = self._legend(_BEST, _SECOND)
@@ -301,11 +263,6 @@ class TableLayout:
 
         Without a caption, the notes are comments above a ``tabular``. With a caption, the result is
         a ``table`` with the caption above and the notes below.
-
-        Parameters
-        ----------
-        width : int, optional
-            Characters per line. Wider tables are split into several, one below the other.
         """
         columns = self._text_columns()
         parts = list(self._parts(columns, width))
@@ -419,14 +376,7 @@ class TableForms:
         raise NotImplementedError
 
     def to_latex(self, *, width: int | None = None) -> str:
-        """Return a LaTeX table; it requires the package booktabs.
-
-        Parameters
-        ----------
-        width : int, optional
-            Characters per line; the default fits a one-column article. Wider tables are split into
-            parts, one below the other. Use about 110 for a ``table*`` over two columns.
-        """
+        """Return a LaTeX table; it requires the package booktabs."""
         return self._layout.to_latex(width or _LATEX_SMALL_LINE)
 
     def to_markdown(self) -> str:

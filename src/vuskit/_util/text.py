@@ -10,17 +10,6 @@ from typing import Any
 
 from vuskit.errors import InvalidInputError
 
-__all__ = [
-    "format_cell",
-    "format_duration",
-    "listed",
-    "parse_bytes",
-    "plural",
-    "quoted",
-    "storable_text",
-    "wrapped_table",
-]
-
 _LEAST_LAST_COLUMN = 20
 _BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _BYTES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -124,11 +113,6 @@ def format_duration(seconds: float) -> str:
 
 def parse_bytes(name: str, value: Any) -> int:
     """Parse an amount of memory: a number of bytes, or a text with a unit.
-
-    Raises
-    ------
-    InvalidInputError
-        If the value is not an amount of memory.
 
     Examples
     --------

@@ -7,12 +7,11 @@ from vuskit.bench._leaderboard import (
     common_series,
     directions,
     leaderboard,
-    main_measure,
     measure_called,
     rows_of_mean,
 )
+from vuskit.bench.in_memory import Values, evaluate_inputs
 from vuskit.bench.jobs import Kind
-from vuskit.bench.pack import Pack, PackedScores, PackSummary, open_pack, open_run
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import (
     Failure,
@@ -22,21 +21,20 @@ from vuskit.bench.run import (
     RunStatus,
     ScoreRecord,
     StoredScores,
-    Verification,
 )
-from vuskit.bench.runner import Progress, RunSummary, run_plan
-from vuskit.bench.store import BenchStorageError, Store
-from vuskit.engine import Status
+from vuskit.bench.runner import RunSummary, run_plan
+from vuskit.bench.verify import Verification
+from vuskit.engine import Progress, Status
+from vuskit.measures.registry import main_measure
+from vuskit.store.pack import PackSummary
+from vuskit.store.store import Store, StoreError
 
 __all__ = [
     "AVERAGES",
-    "BenchStorageError",
     "Failure",
     "FailureCause",
     "Kind",
-    "Pack",
     "PackSummary",
-    "PackedScores",
     "Plan",
     "Progress",
     "Run",
@@ -46,16 +44,17 @@ __all__ = [
     "ScoreRecord",
     "Status",
     "Store",
+    "StoreError",
     "StoredScores",
+    "Values",
     "Verification",
     "common_series",
     "directions",
+    "evaluate_inputs",
     "leaderboard",
     "load_plan",
     "main_measure",
     "measure_called",
-    "open_pack",
-    "open_run",
     "parse_plan",
     "rows_of_mean",
     "run_plan",

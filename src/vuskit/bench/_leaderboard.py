@@ -12,27 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-from vuskit.measures.registry import Measure, list_measures
+from vuskit.measures.registry import Measure, list_measures, main_measure
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "AVERAGES",
-    "COUNTS",
-    "common_series",
-    "common_values",
-    "directions",
-    "leaderboard",
-    "main_measure",
-    "measure_called",
-    "measures_in_order",
-    "no_common_series",
-    "rows_of_mean",
-    "values_by_series",
-]
-
-_MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
 
 AVERAGES = ("series", "dataset")
 """Units that count once in a mean: series or data sets."""
@@ -109,17 +92,7 @@ def values_by_series(values: pd.DataFrame) -> pd.Series:
 
 
 def common_values(cells: pd.Series, measure: str, detectors: Sequence[str]) -> pd.DataFrame:
-    """Values of a measure by series and detector, for the series that count in means.
-
-    Parameters
-    ----------
-    cells : pandas.Series
-        From `values_by_series`.
-    measure : str
-        A measure with at least one value.
-    detectors : sequence of str
-        Detectors to compare: the columns of the result.
-    """
+    """Values of a measure by series and detector, for the series that count in means."""
     table: pd.DataFrame = cells.loc[measure].unstack("detector").reindex(columns=list(detectors))
     return table[common_series(table.to_numpy(dtype=float).T)]
 
@@ -194,19 +167,7 @@ def leaderboard(
 
 @dataclass(frozen=True, eq=False)
 class _Board:
-    """Means under one set of settings.
-
-    Attributes
-    ----------
-    means : pandas.DataFrame
-        By detector and measure.
-    own : pandas.Series
-        Number of series with any value, by detector.
-    counts : dict from str to dict
-        Number of ``series`` (and ``datasets``) behind a mean, by measure.
-    present : list of str
-        Measures with at least one value.
-    """
+    """Means under one set of settings."""
 
     means: pd.DataFrame
     own: pd.Series
@@ -298,19 +259,6 @@ def directions(values: pd.DataFrame) -> dict[str, bool]:
         return {str(name): bool(higher) for name, higher in stored.items()}
     names = map(str, values["measure"].unique())
     return {name: measure_called(name).higher_is_better for name in names}
-
-
-def main_measure(names: Sequence[str]) -> str:
-    """Return the default measure for ordering detectors.
-
-    Examples
-    --------
-    >>> main_measure(["auc_pr", "vus_pr", "my_own"])
-    'vus_pr'
-    >>> main_measure(["f_score", "my_own"])
-    'my_own'
-    """
-    return next((name for name in _MAIN_MEASURES if name in names), names[-1])
 
 
 def measure_called(name: str) -> Measure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,238 +17,146 @@ from vuskit._util.environment import installed_versions
 from vuskit._util.escapes import escape_surrogates
 from vuskit._util.names import match_names, matches_name
 from vuskit._util.text import listed, plural, quoted
-from vuskit.bench.identity import file_digest, import_object
+from vuskit.bench.changes import StaleJobs, find_stale_jobs, note_library_versions
 from vuskit.bench.jobs import (
-    AUTO,
     DetectorSpec,
     EvaluateJob,
     ImportJob,
     Job,
-    MeasureVersion,
     ScoreJob,
-    SeriesRef,
-    SeriesSource,
-    check_memory,
-    describe_series,
+    TrainingPart,
     forget_code,
+    training_notes,
 )
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
 from vuskit.bench.saved_scores import find_saved_scores
-from vuskit.bench.staleness import StaleJobs, find_stale_jobs, note_library_versions
-from vuskit.bench.store.reader import StoreReader
+from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
 from vuskit.datasets import Collection, read_collection
 from vuskit.datasets.readers import Candidate
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
-
-__all__ = ["ExpandedPlan", "expand_plan"]
+from vuskit.store.identity import canonical, file_digest, import_object
+from vuskit.store.store import Store
 
 _BATCH = 64
 _WITHOUT_TRAINING_PART = ("labels", "scores")  # formats that take it from the file name only
 _SeriesNames: TypeAlias = tuple[str | None, str]  # data set and series
-_Subject: TypeAlias = tuple[str, str, str]  # series, scores and settings
 
 
 class _SeriesCatalog:
-    """Cache of series descriptions; reads only series that are new or whose files changed.
+    """Cache of series descriptions; reads only series that are new or whose files changed."""
 
-    Parameters
-    ----------
-    store : StoreReader
-        Store with the descriptions from earlier runs.
-    reread : bool, default=False
-        Ignore the cache and read every series again.
-    """
-
-    def __init__(self, store: StoreReader, *, reread: bool = False) -> None:
+    def __init__(self, store: Store, *, reread: bool = False) -> None:
         self._store = store
-        self._known = {} if reread else store.known_series()
-        self._new: list[tuple[SeriesRef, str]] = []
-        self._read: list[SeriesRef] = []
+        rows = [] if reread else store.rows("sources")
+        self._known = {(row["spec"], row["stamp"]): row["facts"] for row in rows}
+        self._refs: dict[str, SeriesRef] = {}
+        self._stamps: dict[str | None, str] = {}
+        self._new: list[tuple[str, str, str]] = []
 
     def describe(self, source: SeriesSource) -> SeriesRef:
-        """Describe a series, reading it if it is new or changed.
+        """Describe a series, reading it if it is new or changed."""
+        if source.spec not in self._refs:
+            self._refs[source.spec] = self._described(source)
+        return self._refs[source.spec]
 
-        Raises
-        ------
-        InvalidInputError
-            If it cannot be read.
-        """
-        stamp = source.stamp()
-        ref = self._known.get((source.spec, stamp))
-        if ref is None or ref.changed_files():
-            before = () if ref is None else ref.files
-            ref = self._known[source.spec, stamp] = describe_series(source, before)
-            self._new.append((ref, stamp))
-            self._read.append(ref)
-            if len(self._new) >= _BATCH:
-                self.save()
+    def _described(self, source: SeriesSource) -> SeriesRef:
+        if source.format_name not in self._stamps:
+            self._stamps[source.format_name] = source.stamp()
+        stamp = self._stamps[source.format_name]
+        known = self._known.get((source.spec, stamp))
+        if known is not None:
+            ref = SeriesRef.from_facts(json.loads(known), source)
+            if not source.changed_files(ref.files):
+                return ref
+        ref = describe_series(source)
+        self._new.append((source.spec, stamp, canonical(ref.facts())))
+        if len(self._new) >= _BATCH:
+            self.save()
         return ref
-
-    def check(self) -> None:
-        """Check that no format returned cached content of a file that changed.
-
-        Raises
-        ------
-        ChangedInputError
-            If a format did.
-        """
-        for ref in self._read:
-            check_memory(ref)
 
     def save(self) -> None:
         """Store the new descriptions."""
-        self._store.add_series(self._new)
+        self._store.add_sources(self._new)
         self._new = []
 
 
 @dataclass
 class ExpandedPlan:
-    """Score and import jobs of a plan, and the evaluations that follow each of them."""
+    """Jobs of a plan, and which of them are finished."""
 
     plan: Plan
-    planned: list[ScoreJob | ImportJob]
+    scores: list[ScoreJob | ImportJob]
     notes: list[str]
-    finished: dict[str, sqlite3.Row] = field(default_factory=dict)
-    evaluated: dict[_Subject, dict[MeasureVersion, int]] = field(default_factory=dict)
-    failed_evaluations: dict[str, int] = field(default_factory=dict)
-    failed_alone: dict[_Subject, dict[MeasureVersion, int]] = field(default_factory=dict)
+    statuses: dict[str, Status] = field(default_factory=dict)
     stale: tuple[StaleJobs, ...] = ()
 
     @cached_property
-    def jobs(self) -> list[ScoreJob | ImportJob]:
-        """Unique jobs: detectors that differ only by name share one."""
-        return list({job.key: job for job in self.planned}.values())
+    def planned(self) -> list[Job]:
+        """All jobs, each followed by its evaluations; jobs that differ by name share a key."""
+        return [job for score in self.scores for job in (score, *self._evaluations(score))]
 
-    def note_evaluated(self, store: StoreReader) -> None:
-        """Look up the evaluations of earlier runs."""
-        for row, found in store.finished_evaluations():
-            subject = row["series_hash"], row["scores_hash"], row["settings"]
-            measures = dict.fromkeys(found, row["id"])
-            if row["status"] == Status.OK:
-                self.evaluated.setdefault(subject, {}).update(measures)
-                continue
-            self.failed_evaluations[row["key"]] = row["id"]
-            if len(measures) == 1:  # this measure failed by itself, so it fails in any combination
-                self.failed_alone.setdefault(subject, {}).update(measures)
+    @cached_property
+    def jobs_by_key(self) -> dict[str, Job]:
+        """Jobs with different keys."""
+        return {job.key: job for job in self.planned}
+
+    @property
+    def jobs(self) -> Iterable[Job]:
+        """Jobs with different keys."""
+        return self.jobs_by_key.values()
+
+    def _evaluations(self, score: ScoreJob | ImportJob) -> Iterator[EvaluateJob]:
+        """Evaluations of a score: vuskit's measures together, each other measure by itself."""
+        for entry in self.plan.evaluations:
+            own = tuple(one for one in entry.measures if one.code.is_own)
+            others = ((one,) for one in entry.measures if not one.code.is_own)
+            for measures in filter(None, (own, *others)):
+                yield EvaluateJob(
+                    score.series,
+                    score.key,
+                    entry.settings,
+                    measures,
+                    score.label,
+                    entry.train_length,
+                    score.seed,
+                )
 
     @cached_property
     def library_versions(self) -> dict[str, str]:
         """Versions of vuskit, NumPy and the libraries of detectors and measures, and the core."""
-        digests = [detector.digest for detector in self.plan.detectors]
-        digests += [one.digest for entry in self.plan.evaluations for one in entry.measures]
-        return installed_versions({name for digest in digests for name in digest.libraries})
+        codes = [detector.code for detector in self.plan.detectors]
+        codes += [one.code for entry in self.plan.evaluations for one in entry.measures]
+        return installed_versions({name for code in codes for name in code.libraries})
 
-    def todo(self) -> list[ScoreJob | ImportJob]:
-        """Jobs of the first stage that are not finished."""
-        return [job for job in self.jobs if job.key not in self.finished]
-
-    def skipped(self) -> dict[str, ScoreJob]:
-        """Jobs, by key, that are skipped because their detector cannot score the series."""
-        scored = (job for job in self.jobs if isinstance(job, ScoreJob))
-        return {job.key: job for job in scored if job.obstacle is not None}
-
-    def done_ids(self) -> Iterator[int]:
-        """Rows of finished jobs that belong to the plan."""
-        for job in self.jobs:
-            row = self.finished.get(job.key)
-            if row is None:
-                continue
-            yield row["id"]
-            if row["scores_hash"] is not None:
-                yield from self.evaluation_ids(job, row["scores_hash"])
-
-    def evaluation_ids(self, job: Job, scores_hash: str) -> Iterator[int]:
-        """Rows of finished evaluations of stored scores."""
-        for evaluate in self._evaluate_jobs(job, scores_hash):
-            ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
-            yield from {ended[name] for name in evaluate.measure_identities if name in ended}
-        for evaluate in self.followers(job, scores_hash, failed=True):
-            if evaluate.key in self.failed_evaluations:
-                yield self.failed_evaluations[evaluate.key]
-
-    def followers(self, job: Job, scores_hash: str, *, failed: bool = False) -> list[EvaluateJob]:
-        """Unfinished evaluations of stored scores; with `failed`, also those that failed."""
-        found = []
-        for evaluate in self._evaluate_jobs(job, scores_hash):
-            ended = {**self._failed_alone(evaluate), **self._known(evaluate)}
-            missing = tuple(m for m in evaluate.measures if m.identity not in ended)
-            if not missing:
-                continue
-            left = replace(evaluate, measures=missing)
-            if failed or left.key not in self.failed_evaluations:
-                found.append(left)
-        return found
-
-    def waiting_evaluations(self) -> list[EvaluateJob]:
-        """Unfinished evaluations of scores that earlier runs stored."""
-        found: dict[str, EvaluateJob] = {}
-        for job in self.jobs:
-            row = self.finished.get(job.key)
-            if row is not None and row["scores_hash"] is not None:
-                found.update((one.key, one) for one in self.followers(job, row["scores_hash"]))
-        return list(found.values())
-
-    def _evaluate_jobs(self, job: Job, scores_hash: str) -> list[EvaluateJob]:
+    def todo(self) -> list[Job]:
+        """Jobs that are not finished, without evaluations of scores that failed."""
         return [
-            EvaluateJob(
-                job.series,
-                scores_hash,
-                entry.settings,
-                entry.measures,
-                job.label,
-                entry.train_length,
+            job
+            for job in self.jobs
+            if job.key not in self.statuses
+            and (
+                not isinstance(job, EvaluateJob)
+                or self.statuses.get(job.parent, Status.OK) is Status.OK
             )
-            for entry in self.plan.evaluations
         ]
 
-    def has_evaluation(self, job: EvaluateJob, settings: str, measure: MeasureVersion) -> bool:
-        """Whether an earlier run has evaluated the scores of a job under some settings."""
-        subject = job.series.hash, job.scores_hash, settings
-        tables = (self.evaluated, self.failed_alone)
-        return any(measure in table.get(subject, {}) for table in tables)
-
-    def _known(self, job: EvaluateJob) -> dict[MeasureVersion, int]:
-        return self.evaluated.get((job.series.hash, job.scores_hash, job.settings), {})
-
-    def _failed_alone(self, job: EvaluateJob) -> dict[MeasureVersion, int]:
-        return self.failed_alone.get((job.series.hash, job.scores_hash, job.settings), {})
+    def done(self) -> list[Job]:
+        """Jobs that are finished."""
+        return [job for job in self.jobs if job.key in self.statuses]
 
 
 def expand_plan(
     plan: Plan,
-    store: StoreReader,
+    store: Store,
     *,
     reread: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ExpandedPlan:
-    """Expand a plan into jobs, read new series, and look up finished jobs.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to run.
-    store : StoreReader
-        Store with the series and results of earlier runs.
-    reread : bool, default=False
-        Read every series again.
-    progress : callable, optional
-        Called with the number of series described so far.
-
-    Returns
-    -------
-    ExpandedPlan
-        The jobs; `notes` lists unreadable and duplicate series.
-
-    Raises
-    ------
-    InvalidInputError
-        If the plan selects no series.
-    """
+    """Expand a plan into jobs, read new series, and look up finished jobs."""
     plan = _with_current_code(plan)
     catalog = _SeriesCatalog(store, reread=reread)
-    finished = store.finished_scores()
     notes: list[str] = []
     report = progress or (lambda _: None)
     try:
@@ -263,7 +170,6 @@ def expand_plan(
             for place, request in enumerate(plan.scores)
             if request.any_form or request.pattern is None
         }
-        catalog.check()
         named = _with_unique_names([*planned, *(job.series for job in chain(*tables.values()))])
         series = [named[ref.hash] for ref in planned]
         jobs: list[ScoreJob | ImportJob] = [
@@ -287,58 +193,25 @@ def expand_plan(
         raise InvalidInputError(f"{plan.name}: {error}") from error
     finally:
         catalog.save()
-    expanded = ExpandedPlan(plan, jobs, notes, finished)
-    if not expanded.jobs:
+    expanded = ExpandedPlan(plan, jobs, notes, store.statuses())
+    if not jobs:
         reasons = "; ".join(notes) or "no file matches"
         raise InvalidInputError(f"the plan must select at least one series, got none: {reasons}")
-    expanded.notes += _note_training_parts(plan, expanded.jobs)
-    expanded.note_evaluated(store)
-    expanded.stale = find_stale_jobs(expanded, store)
-    expanded.notes += note_library_versions(expanded, store)
+    known = {job.series.hash: job.series for job in jobs}.values()
+    asked = {entry.train_length for entry in plan.evaluations}
+    expanded.notes += training_notes(list(map(_training_part, known)), asked)
+    expanded.stale = find_stale_jobs(expanded.todo(), store)
+    expanded.notes += note_library_versions(
+        result for named, result in store.planned() if result and named.key in expanded.jobs_by_key
+    )
     return expanded
 
 
-def _note_training_parts(plan: Plan, jobs: Iterable[Job]) -> list[str]:
-    """Note training parts that are evaluated, and series without a known training part."""
-    known = {job.series.hash: job.series for job in jobs}.values()
-    declared = [ref for ref in known if 0 < (ref.source.declared_train_length or 0) < ref.n_points]
-    asked = {entry.train_length for entry in plan.evaluations}
-    notes = []
-    longest = max((length for length in asked if isinstance(length, int)), default=0)
-    short = [ref for ref in known if ref.n_points <= longest]
-    if short and len(short) == len(known):
-        raise InvalidInputError(
-            f"`train_length` must be less than the {max(ref.n_points for ref in short):,} points "
-            f"of the longest series, got {longest:,}; choose a smaller number"
-        )
-    if declared and None in asked:
-        notes.append(
-            f"{plural(len(declared), 'series starts', 'series start')} with training data, "
-            f"according to the file name, and this part is evaluated too ({declared[0].title}: "
-            f"{declared[0].source.declared_train_length:,} points); "
-            'train_length = "auto" leaves it out, train_length = 0 hides this note'
-        )
-    if AUTO in asked:
-        # Other formats reveal the training part only when the file is read.
-        unknown = [
-            ref
-            for ref in known
-            if ref.source.declared_train_length is None
-            and ref.source.format_name in _WITHOUT_TRAINING_PART
-        ]
-        if unknown and len(unknown) == len(known):
-            raise InvalidInputError(
-                '`train_length = "auto"` needs files with names such as '
-                "001_NAB_id_1_Web_tr_500_1st_800.csv, got none "
-                f"({unknown[0].name}, ...); give the number of training points"
-            )
-        if unknown:
-            notes.append(
-                f"{plural(len(unknown), 'series has', 'series have')} no known training part and "
-                f"{'is' if len(unknown) == 1 else 'are'} evaluated in full: "
-                f"{listed([ref.title for ref in unknown], most=_SHOWN)}"
-            )
-    return notes
+def _training_part(ref: SeriesRef) -> TrainingPart:
+    length = ref.source.declared_train_length
+    if length is None and ref.source.format_name not in _WITHOUT_TRAINING_PART:
+        length = 0  # known when the file is read
+    return TrainingPart(ref.title, ref.name, ref.n_points, length)
 
 
 def _with_current_code(plan: Plan) -> Plan:
@@ -651,17 +524,6 @@ def unclaimed_files(
 ) -> list[str]:
     """Note the files of a folder that no format can read.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    paths : iterable of Path
-        Unreadable files in it.
-    names : sequence of str
-        Patterns of the plan; files that match none of them are not reported.
-    wanted : str, optional
-        Required header. Default: any known format.
-
     Examples
     --------
     >>> unclaimed_files(Path("data"), [Path("data/a.tab"), Path("data/b.csv")], ["a*"])
@@ -694,15 +556,7 @@ def unfitting_files(folder: Path, keys: Sequence[str], pattern: str) -> list[str
 
 
 def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec]) -> list[str]:
-    """Note columns that are not used as channels, and series with missing values.
-
-    Parameters
-    ----------
-    series : iterable of SeriesRef
-        Series of the plan.
-    detectors : iterable of DetectorSpec
-        Detectors of the plan; those without `impute` fail on missing values.
-    """
+    """Note columns that are not used as channels, and series with missing values."""
     by_reason: dict[str, list[str]] = {}
     missing = []
     for ref in series:

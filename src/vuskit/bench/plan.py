@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import json
 import os
 import re
 import shlex
@@ -19,7 +20,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
-from vuskit.bench.identity import canonical, import_object
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
 from vuskit.datasets.readers import get_format
 from vuskit.datasets.synthetic import get_family, make_series
@@ -29,19 +29,7 @@ from vuskit.errors import InvalidInputError, MissingDependencyError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
-
-__all__ = [
-    "TEMPLATE",
-    "Evaluations",
-    "Plan",
-    "ScoresFolder",
-    "SeriesFolder",
-    "SyntheticSeries",
-    "load_plan",
-    "parse_plan",
-    "plan_schema",
-    "planned_folder",
-]
+from vuskit.store.identity import canonical, import_object
 
 TEMPLATE = """\
 # A benchmark: series x detectors x seeds -> scores -> measures.
@@ -404,11 +392,6 @@ def load_plan(path: str | Path) -> Plan:
 def planned_folder(path: str | Path) -> Path:
     r"""Return the run folder of a plan, without importing code that the plan names.
 
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be read or `folder` is not a string.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -462,6 +445,44 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
         raise MissingDependencyError(f"{name}: {error}") from error
     except (tomllib.TOMLDecodeError, InvalidInputError) as error:
         raise InvalidInputError(f"{name}: {error}") from error
+
+
+def make_plan(document: dict[str, Any], *, base: Path, name: str = "the plan") -> Plan:
+    """Check a plan that is given as tables and lists; the run records it as TOML.
+
+    Examples
+    --------
+    >>> series, detector = {"family": "ecg", "n": 3000}, {"name": "moving_zscore"}
+    >>> document = {"folder": "run", "series": [series], "detectors": [detector]}
+    >>> print(make_plan(document, base=Path(".")).text)
+    folder = "run"
+    [[series]]
+    family = "ecg"
+    n = 3000
+    [[detectors]]
+    name = "moving_zscore"
+    <BLANKLINE>
+    """
+    try:
+        return replace(_checked(document, base, _toml(document)), name=name)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name}: {error}") from error
+
+
+def _toml(document: dict[str, Any]) -> str:
+    """Return a plan as TOML; for texts, numbers and lists of these, JSON is valid TOML."""
+    lines, tables = [], []
+    for name, value in document.items():
+        entries = value if isinstance(value, list) else [value]
+        if not any(isinstance(entry, dict) for entry in entries):
+            lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+            continue
+        for entry in entries:
+            tables.append(f"[[{name}]]" if isinstance(value, list) else f"[{name}]")
+            tables += [
+                f"{key} = {json.dumps(one, ensure_ascii=False)}" for key, one in entry.items()
+            ]
+    return "\n".join([*lines, *tables]) + "\n"
 
 
 def _checked(document: dict[str, Any], base: Path, content: str) -> Plan:
@@ -631,14 +652,14 @@ def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec,
 
 
 def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
-    workers = _usable_cores() if isinstance(table.workers, UnsetType) else table.workers
+    workers = usable_cores() if isinstance(table.workers, UnsetType) else table.workers
     address = table.address
     if address is not None and address.endswith(".json"):
         address = str(base / address)  # the scheduler's file, relative to the plan
     return ExecutorSettings(table.kind, workers, address)
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
     """Number of cores that this process may use; on a shared machine, not all of them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -1,13 +1,12 @@
-"""Read a benchmark run: its progress, failures, values, scores and checks."""
+"""Read a benchmark run, from its folder or from a pack: progress, failures, values and scores."""
 
 from __future__ import annotations
 
 import json
-import re
 import shlex
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,29 +23,20 @@ from vuskit.bench._leaderboard import (
     measures_in_order,
     no_common_series,
 )
-from vuskit.bench.identity import scores_digest, values_checksum
+from vuskit.bench.actions import JobAction, Scores
 from vuskit.bench.jobs import (
+    DetectorSpec,
     EvaluateJob,
-    EvaluateResult,
-    JobAction,
+    ImportJob,
+    Job,
     Kind,
-    Scores,
-    SeriesSource,
-    changed_files,
-    evaluated_from,
-    where_changed,
+    MeasureSpec,
+    ScoreJob,
+    detector_text,
 )
+from vuskit.bench.permission import permitted, plan_code, refused_code
 from vuskit.bench.plan import Plan, parse_plan
-from vuskit.bench.store import (
-    DATABASE,
-    ScoreFiles,
-    StoreReader,
-    find_damages,
-    is_gone,
-    open_store,
-    text_to_path,
-)
-from vuskit.bench.stored_code import permitted, plan_code, refused_code, stored_code
+from vuskit.bench.series import SeriesRef, SeriesSource
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import Status
@@ -56,26 +46,14 @@ from vuskit.measures.evaluate import NO_BUFFER
 from vuskit.measures.inversion import looks_inverted
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.store.identity import canonical
+from vuskit.store.store import DATABASE, Named, Result, Start, Store, is_gone
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from vuskit.bench.pack import PackSummary
-
-__all__ = [
-    "FORMATS",
-    "SHAPES",
-    "Failure",
-    "FailureCause",
-    "Run",
-    "RunSeries",
-    "RunStatus",
-    "ScoreRecord",
-    "StoredScores",
-    "Verification",
-    "requested_values",
-    "value_problems",
-]
+    from vuskit.bench.verify import Verification
+    from vuskit.store.pack import PackSummary
 
 FORMATS: dict[str, Callable[[Any, Path], None]] = {
     "csv": lambda frame, path: write_atomically(path, frame_csv(frame) + "\n"),
@@ -83,10 +61,6 @@ FORMATS: dict[str, Callable[[Any, Path], None]] = {
 }
 """Writers of exported tables, by file suffix."""
 
-# The native core, NumPy and different machines agree within this tolerance.
-_TOLERANCE = 1e-9
-_LONG = ("plan", "imports", "notes", "progress")
-_TRAIN_LENGTH = re.compile(r"\btrain_length=(\w+)")
 _VALUE = ["score_key", "detector", "settings"]
 _ORDER = ["dataset", "series", "detector", "seed", "settings"]
 _BUFFER = ["buffer", "buffer_reason"]
@@ -98,6 +72,14 @@ _OF_A_VALUE = [
     "measure_identity",
     "evaluate_key",
 ]
+_SCORE_FACTS = (
+    "fit_seconds", "score_seconds", "warm_up_seconds", "peak_bytes", "cold", "detector_identity",
+)  # fmt: skip
+_COLUMNS = [
+    "dataset", "series", "detector", "seed", "settings", "measure", "measure_title",
+    "higher_is_better", "status", "value", "buffer", "buffer_reason", *_SCORE_FACTS,
+    "measure_identity", "score_key", "evaluate_key",
+]  # fmt: skip
 # Columns that may be missing use nullable dtypes.
 _DTYPES = {
     **dict.fromkeys(["seed", "buffer", "peak_bytes"], "Int64"),
@@ -107,21 +89,21 @@ _DTYPES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """A failed job."""
 
-    key: str
+    key: str = ""
     status: Status
-    kind: Kind
-    detector: str
-    dataset: str
-    series: str
-    seed: int | None
+    kind: Kind = Kind.EVALUATE
+    detector: str = ""
+    dataset: str = ""
+    series: str = ""
+    seed: int | None = None
     title: str
     message: str
-    command: str
-    traceback: str | None
+    command: str = ""
+    traceback: str | None = None
 
 
 @dataclass(frozen=True)
@@ -188,8 +170,8 @@ class ScoreRecord:
         How the job ended.
     evaluated : Status or None
         How the evaluations of the scores ended: OK if at least one succeeded; None without any.
-    scores_hash : str or None
-        Digest of the scores; None without scores.
+    key : str
+        Key of the job, and of its scores.
     fit_seconds, score_seconds : float or None
         Measured times.
     cold : bool
@@ -205,7 +187,7 @@ class ScoreRecord:
     seed: int | None
     status: Status
     evaluated: Status | None
-    scores_hash: str | None
+    key: str
     fit_seconds: float | None
     score_seconds: float | None
     cold: bool
@@ -223,11 +205,15 @@ class RunSeries:
     hash : str
         Digest of its content.
     source : str
-        File or generator, as a spec of `vuskit.bench.jobs.SeriesSource`.
-    n_points, n_channels, n_anomalies, anomalous_points : int
+        File or generator, as a spec of `vuskit.bench.series.SeriesSource`.
+    n_points, n_channels : int
         Sizes.
     scores : tuple
-        Detector and digest of the stored scores; for several seeds, those of the first.
+        Detector and key of the stored scores; for several seeds, those of the first.
+    events : tuple
+        Anomalies as half-open intervals.
+    train_length : int or None
+        Number of leading training points.
     files : dict
         Files that the series was read from, each with its state at that time; empty in packs.
     """
@@ -238,15 +224,46 @@ class RunSeries:
     source: str
     n_points: int
     n_channels: int
-    n_anomalies: int
     scores: tuple[tuple[str, str], ...]
+    events: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    train_length: int | None = None
     files: dict[str, str] = field(default_factory=dict, compare=False)
-    anomalous_points: int = 0
+
+    @classmethod
+    def of(cls, row: dict[str, Any], scores: tuple[tuple[str, str], ...] = ()) -> RunSeries:
+        """Return the series of a row of the table ``series``."""
+        return cls(
+            dataset=row["dataset"],
+            name=row["name"],
+            hash=row["hash"],
+            source=row["source"],
+            n_points=row["n_points"],
+            n_channels=row["n_channels"],
+            scores=scores,
+            events=tuple((start, stop) for start, stop in json.loads(row["events"])),
+            train_length=row["train_length"],
+            files=json.loads(row["files"]),
+        )
 
     @property
     def title(self) -> str:
         """Data set and name."""
         return f"{self.dataset}/{self.name}"
+
+    @property
+    def n_anomalies(self) -> int:
+        """Number of anomalies."""
+        return len(self.events)
+
+    @property
+    def anomalous_points(self) -> int:
+        """Number of points in anomalies."""
+        return sum(stop - start for start, stop in self.events)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether values can be read: not in a pack, unless the series is synthetic."""
+        return self.source != "{}"
 
     def read(self) -> Series:
         """Read the series and check that it has not changed since the run.
@@ -259,7 +276,7 @@ class RunSeries:
             If it cannot be read.
         """
         source = SeriesSource(self.source)
-        if not json.loads(self.source):
+        if not self.has_values:
             raise InvalidInputError(
                 f"values of {self.title} must be read from the original file, got a pack, which "
                 "holds only labels and scores; use the run folder"
@@ -271,17 +288,25 @@ class RunSeries:
         if found.content_hash != self.hash:
             raise ChangedInputError(
                 f"values or labels of {self.title} changed since the run"
-                f"{where_changed(source, self.files)}; run the command that created the "
+                f"{source.where_changed(self.files)}; run the command that created the "
                 "run (`vuskit bench run` or `vuskit evaluate`) again"
             )
         # The run gives unique names to series with equal file names.
         return replace(found, dataset=self.dataset, name=self.name)
 
+    def without_values(self) -> Series:
+        """Return the series with its stored labels; its values are NaN."""
+        labels = np.zeros(self.n_points, dtype=bool)
+        for start, stop in self.events:
+            labels[start:stop] = True
+        shape = self.n_points if self.n_channels == 1 else (self.n_points, self.n_channels)
+        return Series(self.name, self.dataset, np.full(shape, np.nan), labels, self.train_length)
+
     def find_change(self) -> str | None:
         """Describe what changed since the run; None if nothing did or the series is unreadable."""
         source = SeriesSource(self.source)
         try:
-            if source.path is None or (self.files and not changed_files(source, self.files)):
+            if source.path is None or (self.files and not source.changed_files(self.files)):
                 return None
             self.read()
         except ChangedInputError as error:
@@ -293,23 +318,23 @@ class RunSeries:
 
 @dataclass(frozen=True)
 class StoredScores:
-    """A series of a run with the paths of its score files; small and picklable.
+    """A series of a run with its scores; small and picklable.
 
     Attributes
     ----------
     series : RunSeries
         The series.
     place : Path
-        The run folder.
+        The run folder or pack.
     scores : tuple
-        Name, score file and digest of the scores of each run of a detector.
+        Name and key of the scores of each run of a detector.
     repeats : tuple
         Detectors that ran with several seeds, each with the names of its runs.
     """
 
     series: RunSeries
     place: Path
-    scores: tuple[tuple[str, Path, str], ...]
+    scores: tuple[tuple[str, str], ...]
     repeats: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
@@ -320,6 +345,8 @@ class StoredScores:
     def read(self) -> ScoredSeries:
         """Read the series and the scores, and check that they have not changed.
 
+        A pack has no values of series: they are NaN, unless the series is synthetic.
+
         Raises
         ------
         ChangedInputError
@@ -327,52 +354,15 @@ class StoredScores:
         InvalidInputError
             If a file is missing or damaged.
         """
-        series = self.series.read()
-        scores = {name: _read_scores(path, digest) for name, path, digest in self.scores}
+        one = self.series
+        series = one.read() if one.has_values else one.without_values()
+        with Store.read(self.place) as store:
+            scores = {name: store.scores(key) for name, key in self.scores}
         return ScoredSeries(series, scores, dict(self.repeats))
 
 
-@dataclass(frozen=True)
-class Verification:
-    """Result of `Run.verify`.
-
-    Attributes
-    ----------
-    n_files, n_values : int
-        Number of score files read, and of values recomputed.
-    problems : tuple of str
-        One message per problem; empty if everything is correct.
-    broken : tuple of str
-        Digests of score files that are missing or changed; see `Store.forget_scores`.
-    n_checksums : int
-        Number of evaluations compared with their checksum.
-    n_skipped : int
-        Number of evaluations not recomputed, because that would run custom code.
-    n_earlier : int
-        Number of evaluations from earlier plans that the latest plan does not request. They are
-        not recomputed, because their data and code may have changed.
-    code : tuple of str
-        The code that was not run, as ``module`` or ``module:object`` with its file.
-    n_members : int
-        Number of members of a pack that were compared with their digests.
-    without_scores : bool
-        Whether this is a pack without scores, so that no value can be recomputed.
-    """
-
-    n_files: int
-    n_values: int
-    problems: tuple[str, ...]
-    broken: tuple[str, ...]
-    n_checksums: int = 0
-    n_skipped: int = 0
-    n_earlier: int = 0
-    code: tuple[str, ...] = ()
-    n_members: int = 0
-    without_scores: bool = False
-
-
 class Run:
-    """Read-only access to a run folder; works during a run and on read-only disks.
+    """Read-only access to a run folder or a pack; works during a run and on read-only disks.
 
     Names (of detectors, series, data sets) and the selection of values follow the plan of the
     latest start.
@@ -380,12 +370,12 @@ class Run:
     Parameters
     ----------
     folder : str or Path
-        The run folder.
+        The run folder, or a file that `Run.pack` or ``vuskit bench pack`` wrote.
 
     Raises
     ------
     InvalidInputError
-        By every method, if the folder does not hold a run.
+        By every method, if there is no run.
 
     Examples
     --------
@@ -401,12 +391,21 @@ class Run:
         return f"Run({str(self.folder)!r})"
 
     @property
-    def exists(self) -> bool:
-        """Whether the folder holds a run."""
-        return (self.folder / DATABASE).is_file()
+    def is_pack(self) -> bool:
+        """Whether this is a pack, which holds results but cannot run."""
+        return self.folder.suffix.lower() == ".zip" and self.folder.is_file()
 
-    def _open(self) -> StoreReader:
-        return open_store(self.folder)
+    @property
+    def exists(self) -> bool:
+        """Whether there is a run."""
+        return self.is_pack or (self.folder / DATABASE).is_file()
+
+    def _open(self) -> Store:
+        return Store.read(self.folder)
+
+    def _planned(self) -> tuple[Start, list[tuple[Named, Result | None]]]:
+        with self._open() as store:
+            return store.latest(), list(store.planned())
 
     # -- progress and failures -------------------------------------------------------------------
 
@@ -419,49 +418,72 @@ class Run:
             Maximum number of failures, and of causes, to list.
         """
         with self._open() as store:
-            run = store.latest_run()
-            facts = {key: value for key, value in dict(run).items() if key not in _LONG}
-            facts["begun"], facts["last_job"] = store.times()
-            if facts["state"] == "running" and is_gone(facts["host"], facts["pid"]):
-                facts["state"] = "killed"
-            return RunStatus(
-                run=facts,
-                progress=json.loads(run["progress"]),
-                counts=store.count_jobs(),
-                by_detector=store.count_jobs_by_detector(),
-                n_values=store.count_values(),
-                failures=tuple(self._failure(store, one) for one in store.failed_jobs(failures)),
-                causes=tuple(
-                    FailureCause(one["n_jobs"], self._failure(store, one))
-                    for one in store.failure_causes(failures)
-                ),
-                notes=(*json.loads(run["notes"]), *_missing_buffers(store)),
-            )
+            start, planned = store.latest(), list(store.planned())
+            begun = store.first_start()
+        facts = asdict(start)
+        for name in ("plan", "imports", "notes", "progress"):
+            del facts[name]
+        ended = [(named, result) for named, result in planned if result is not None]
+        facts |= {"begun": begun, "last_job": max((r.finished for _, r in ended), default=None)}
+        if start.state == "running" and is_gone(start.host, start.pid):
+            facts["state"] = "killed"
+        once = {result.key: (named, result) for named, result in reversed(ended)}
+        failed = sorted(
+            (pair for pair in once.values() if pair[1].status.failed),
+            key=lambda pair: pair[1].finished,
+            reverse=True,
+        )
+        causes: dict[tuple[Status, str], list[tuple[Named, Result]]] = {}
+        for pair in failed:
+            line = (pair[1].message or "").partition("\n")[0]
+            causes.setdefault((pair[1].status, line), []).append(pair)
+        largest = sorted(causes.values(), key=len, reverse=True)
+        by_detector = {(named.detector, result.key): result for named, result in ended}
+        return RunStatus(
+            run=facts,
+            progress=start.progress,
+            counts=dict(Counter((Kind(r.kind), r.status) for _, r in once.values())),
+            by_detector=dict(
+                Counter((who, Kind(r.kind), r.status) for (who, _), r in by_detector.items())
+            ),
+            n_values=sum(
+                len(r.value["values"]) for _, r in ended if r.kind == Kind.EVALUATE and r.value
+            ),
+            failures=tuple(self._failure(*pair) for pair in failed[:failures]),
+            causes=tuple(
+                FailureCause(len(pairs), self._failure(*pairs[0])) for pairs in largest[:failures]
+            ),
+            notes=(*start.notes, *_missing_buffers(ended)),
+        )
 
-    def _failure(self, store: StoreReader, row: sqlite3.Row) -> Failure:
-        name, seed = store.names_of(row)
-        detector = name or "unknown detector"
-        measures = store.measures_of(row["id"])
+    def _failure(self, named: Named, result: Result) -> Failure:
+        measures = list(result.about.get("measures", ()))
         what = f"{measures[0]} of " if len(measures) == 1 else ""
-        shown = f" seed {seed}" if seed else ""  # as in job titles
+        seed = f" seed {named.seed}" if named.seed and named.kind != Kind.EVALUATE else ""
+        command = ["vuskit", "bench", "run-job", str(self.folder), named.key]
         return Failure(
-            key=row["key"],
-            status=Status(row["status"]),
-            kind=Kind(row["kind"]),
-            detector=detector,
-            dataset=row["dataset"],
-            series=row["series"],
-            seed=seed,
-            title=f"{row['kind']} {what}{detector}{shown} on {row['dataset']}/{row['series']}",
-            message=row["message"] or "",
-            command=shlex.join(["vuskit", "bench", "run-job", str(self.folder), row["key"]]),
-            traceback=row["traceback"],
+            key=named.key,
+            status=result.status,
+            kind=Kind(named.kind),
+            detector=named.detector,
+            dataset=named.dataset,
+            series=named.series,
+            seed=named.seed,
+            title=f"{named.kind} {what}{named.detector}{seed} on {named.dataset}/{named.series}",
+            message=result.message or "",
+            command="" if self.is_pack else shlex.join(command),
+            traceback=result.traceback,
         )
 
     def unsuccessful_jobs(self, series_hash: str) -> dict[str, int]:
         """Count the failed and skipped jobs on a series, by status."""
         with self._open() as store:
-            return store.unsuccessful_jobs(series_hash)
+            found = {
+                result.key: str(result.status)
+                for _, result in store.planned(hash=series_hash)
+                if result is not None and result.status is not Status.OK
+            }
+        return dict(sorted(Counter(found.values()).items()))
 
     # -- names -----------------------------------------------------------------------------------
 
@@ -476,16 +498,24 @@ class Run:
         Raises
         ------
         InvalidInputError
-            If files of the plan are missing, or the plan needs `allow_code`.
+            If files of the plan are missing, the plan needs `allow_code`, or this is a pack.
         """
+        self._refuse_pack()
         with self._open() as store:
-            run = store.latest_run()
-        base = text_to_path(run["base"])
-        code = plan_code(run["plan"], base)
+            start = store.latest()
+        base = Path(start.base)
+        code = plan_code(start.plan, base)
         if code and not allow_code:
             raise refused_code(f"the plan of {self.folder}", code)
-        plan = parse_plan(run["plan"], base=base, name=f"the plan of {self.folder}")
+        plan = parse_plan(start.plan, base=base, name=f"the plan of {self.folder}")
         return replace(plan, folder=self.folder)
+
+    def _refuse_pack(self) -> None:
+        if self.is_pack:
+            raise InvalidInputError(
+                f"`RUN` must be a run folder or a plan, got the pack {str(self.folder)!r}, which "
+                "holds only results and cannot run; its plan is in the member plan.toml"
+            )
 
     def alignments(self) -> tuple[str, ...]:
         """Return how imported window scores were aligned to points.
@@ -496,40 +526,36 @@ class Run:
         Traceback (most recent call last):
         vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
         """
-        with self._open() as store:
-            return store.alignments()
+        _, planned = self._planned()
+        found = {
+            (result.about["align"], result.about["window"])
+            for _, result in planned
+            if result is not None and result.kind == Kind.IMPORT and "window" in result.about
+        }
+        return tuple(f"{at} of windows of {window:,} points" for at, window in sorted(found))
 
     def detectors(self) -> tuple[str, ...]:
         """Return the detectors with a finished job, including those that always failed."""
-        with self._open() as store:
-            return store.detectors()
+        return tuple(sorted({one.detector for one in self.score_records()}))
 
     def series(self) -> tuple[RunSeries, ...]:
         """Return the series with a finished job, sorted by data set and name."""
         with self._open() as store:
-            rows, jobs = store.series(), store.scored_jobs()
+            rows, planned = store.rows("series"), list(store.planned())
         scores: dict[str, dict[str, tuple[int, str]]] = {}
-        for job in jobs:
-            if job["scores_hash"] is not None:
-                found = scores.setdefault(job["series_hash"], {})
-                known, seed = found.get(job["detector"]), job["seed"] or 0
-                if known is None or seed < known[0]:
-                    found[job["detector"]] = seed, job["scores_hash"]
-        return tuple(
-            RunSeries(
-                dataset=row["dataset"],
-                name=row["name"],
-                hash=row["hash"],
-                source=row["source"] or json.dumps({}),
-                n_points=row["n_points"],
-                n_channels=row["n_channels"],
-                n_anomalies=row["n_anomalies"],
-                scores=tuple((k, digest) for k, (_, digest) in scores.get(row["hash"], {}).items()),
-                files=json.loads(row["files"] or "{}"),
-                anomalous_points=row["anomalous_points"],
-            )
+        for named, result in planned:
+            if result is None or named.kind == Kind.EVALUATE:
+                continue
+            found = scores.setdefault(named.hash, {})
+            known, seed = found.get(named.detector), named.seed or 0
+            if result.status is Status.OK and (known is None or seed < known[0]):
+                found[named.detector] = seed, named.key
+        series = [
+            RunSeries.of(row, tuple((name, key) for name, (_, key) in scores[row["hash"]].items()))
             for row in rows
-        )
+            if row["hash"] in scores
+        ]
+        return tuple(sorted(series, key=lambda one: (one.dataset, one.name, one.hash)))
 
     def measures(self) -> dict[str, Measure]:
         """Return the measures of the plan by name, in table order.
@@ -538,18 +564,64 @@ class Run:
         described even if the module that registers them is missing, but cannot be computed then.
         """
         with self._open() as store:
-            return _measures(store)
+            store.latest()
+            rows = store.rows("measures")
+        found = {row["name"]: _stored_measure(row) for row in rows}
+        return {name: found[name] for name in measures_in_order(found)}
 
     def measures_by_settings(self) -> dict[str, tuple[str, ...]]:
         """Return the names of the plan's measures, grouped by settings."""
         with self._open() as store:
-            rows = store.planned_measures()
+            rows = store.rows("measures")
         found: dict[str, dict[str, None]] = {}
         for row in rows:
             found.setdefault(row["settings"], {})[row["name"]] = None
         return {settings: tuple(names) for settings, names in found.items()}
 
     # -- tables ----------------------------------------------------------------------------------
+
+    def value_rows(self) -> list[dict[str, Any]]:
+        """Return one row per requested value whose job has finished; see `outcomes`."""
+        with self._open() as store:
+            store.latest()
+            measures, planned = store.rows("measures"), list(store.planned())
+        wanted: dict[str, list[dict[str, Any]]] = {}
+        for row in measures:
+            wanted.setdefault(row["settings"], []).append(row)
+        place = {(row["settings"], row["name"]): row["place"] for row in measures}
+        described = {(row["settings"], row["name"]): row for row in measures}
+        scored = {named.key: result for named, result in planned if named.settings is None}
+        rows = []
+        for named, result in planned:
+            score = scored.get(named.parent or named.key)
+            if score is None:
+                continue
+            if named.kind != Kind.EVALUATE:
+                if score.status is not Status.OK:
+                    rows += [
+                        _value_row(named, settings, row, score, None)
+                        for settings, several in wanted.items()
+                        for row in several
+                    ]
+            elif result is not None:
+                rows += [
+                    _value_row(
+                        named, named.settings, described[named.settings, name], score, result
+                    )
+                    for name in result.about["measures"]
+                    if (named.settings, name) in described
+                ]
+        rows.sort(
+            key=lambda row: (
+                row["dataset"],
+                row["series"],
+                row["detector"],
+                -1 if row["seed"] is None else row["seed"],
+                row["settings"],
+                place[row["settings"], row["measure"]],
+            )
+        )
+        return rows
 
     def values(self) -> pd.DataFrame:
         """Return all values: one row per series, detector, seed, settings and measure.
@@ -562,18 +634,11 @@ class Run:
         MissingDependencyError
             If pandas is not installed.
         """
-        require("pandas", purpose="a table of values")
-        with self._open() as store:
-            store.latest_run()
-            measures = _measures(store)
-            frame = store.values()
-        frame = frame.drop_duplicates([*_VALUE, "measure"], keep="last", ignore_index=True)
+        pandas = require("pandas", purpose="a table of values")
+        rows = [row for row in self.value_rows() if row["value"] is not None]
+        columns = [name for name in _COLUMNS if name != "status"]
+        frame: pd.DataFrame = pandas.DataFrame(rows, columns=columns)
         frame["seed"] = frame["seed"].astype("Int64")
-        place = list(frame).index("value")
-        titles = frame["measure"].map({name: one.title for name, one in measures.items()})
-        higher = frame["measure"].map({n: one.higher_is_better for n, one in measures.items()})
-        frame.insert(place, "measure_title", titles)
-        frame.insert(place + 1, "higher_is_better", higher.astype(bool))
         return frame
 
     def outcomes(self) -> pd.DataFrame:
@@ -589,32 +654,8 @@ class Run:
             If pandas is not installed.
         """
         pandas = require("pandas", purpose="a table of values")
-        values = self.values()
-        there = set(zip(*(values[name] for name in (*_VALUE, "measure")), strict=True))
-        with self._open() as store:
-            measures = _measures(store)
-            place = {row["name"]: row["id"] for row in store.planned_measures()}
-            absent = [
-                {
-                    **row,
-                    "measure_title": measures[row["measure"]].title,
-                    "higher_is_better": measures[row["measure"]].higher_is_better,
-                }
-                for row in requested_values(store)
-                if (*(row[name] for name in _VALUE), row["measure"]) not in there
-            ]
-        values.insert(list(values).index("value"), "status", str(Status.OK))
-        rows = pandas.DataFrame(absent, columns=list(values))
-        dtypes = {**values.dtypes, **_DTYPES}
-        parts = [part.astype(dtypes) for part in (values, rows) if len(part)] or [values]
-        table: pd.DataFrame = pandas.concat(parts)
-        return table.sort_values(
-            [*_ORDER, "measure"],
-            key=lambda column: column.map(place) if column.name == "measure" else column,
-            kind="stable",
-            na_position="first",
-            ignore_index=True,
-        )
+        frame: pd.DataFrame = pandas.DataFrame(self.value_rows(), columns=_COLUMNS)
+        return frame.astype(_DTYPES)
 
     def leaderboard(self, *, by: str = "series") -> pd.DataFrame:
         """Return means per detector and settings; see :func:`vuskit.bench.leaderboard`.
@@ -704,51 +745,61 @@ class Run:
 
     def score_records(self) -> tuple[ScoreRecord, ...]:
         """Return all finished score and import jobs, in the order they finished."""
-        with self._open() as store:
-            jobs, evaluated = store.scored_jobs(), store.evaluation_statuses()
+        _, planned = self._planned()
+        evaluated: dict[tuple[str | None, str], Status] = {}
+        for named, result in planned:
+            if result is not None and named.kind == Kind.EVALUATE:
+                place = named.parent, named.hash
+                if evaluated.get(place) is not Status.OK:
+                    evaluated[place] = result.status
+        ended = [(named, r) for named, r in planned if r and named.kind != Kind.EVALUATE]
         return tuple(
             ScoreRecord(
-                dataset=row["dataset"],
-                series=row["series"],
-                detector=row["detector"],
-                series_hash=row["series_hash"],
-                seed=row["seed"],
-                status=Status(row["status"]),
-                evaluated=evaluated.get((row["series_hash"], row["scores_hash"])),
-                scores_hash=row["scores_hash"],
-                fit_seconds=row["fit_seconds"],
-                score_seconds=row["score_seconds"],
-                cold=bool(row["cold"]),
-                identity=row["detector_identity"],
+                dataset=named.dataset,
+                series=named.series,
+                detector=named.detector,
+                series_hash=named.hash,
+                seed=named.seed,
+                status=result.status,
+                evaluated=evaluated.get((named.key, named.hash)),
+                key=named.key,
+                fit_seconds=_fact(result, "fit_seconds"),
+                score_seconds=_fact(result, "score_seconds"),
+                cold=bool(_fact(result, "cold")),
+                identity=detector_text(result.kind, result.about),
             )
-            for row in jobs
+            for named, result in sorted(ended, key=lambda pair: pair[1].finished)
         )
 
     def scored_series(self) -> Iterator[StoredScores]:
         """Iterate over the series with stored scores, without failed detectors.
 
         Runs of a detector with several seeds are named ``label (seed 1)`` and so on.
+
+        Raises
+        ------
+        InvalidInputError
+            If a pack holds no scores.
         """
-        files = ScoreFiles(self.folder)
         with self._open() as store:
-            jobs = [row for row in store.scored_jobs() if row["scores_hash"] is not None]
-        by_series: dict[str, dict[str, list[sqlite3.Row]]] = {}
-        for job in sorted(jobs, key=lambda row: (row["detector"], row["seed"] or 0)):
-            by_detector = by_series.setdefault(job["series_hash"], {})
-            by_detector.setdefault(job["detector"], []).append(job)
-        for one in self.series():
-            scores: list[tuple[str, Path, str]] = []
+            if store.archive is not None:
+                store.archive.check_scores()
+        by_series: dict[str, dict[str, list[ScoreRecord]]] = {}
+        for one in sorted(self.score_records(), key=lambda one: (one.detector, one.seed or 0)):
+            if one.status is Status.OK:
+                by_detector = by_series.setdefault(one.series_hash, {})
+                by_detector.setdefault(one.detector, []).append(one)
+        for series in self.series():
+            scores: list[tuple[str, str]] = []
             repeats: list[tuple[str, tuple[str, ...]]] = []
-            for detector, several in by_series.get(one.hash, {}).items():
+            for detector, several in by_series.get(series.hash, {}).items():
                 names: tuple[str, ...] = (detector,)
                 if len(several) > 1:
-                    names = tuple(f"{detector} (seed {job['seed']})" for job in several)
+                    names = tuple(f"{detector} (seed {one.seed})" for one in several)
                     repeats.append((detector, names))
-                digests = [job["scores_hash"] for job in several]
-                paths = map(files.path, digests)
-                scores += zip(names, paths, digests, strict=True)
+                scores += zip(names, (one.key for one in several), strict=True)
             if scores:
-                yield StoredScores(one, self.folder, tuple(scores), tuple(repeats))
+                yield StoredScores(series, self.folder, tuple(scores), tuple(repeats))
 
     def read_series(self, series: RunSeries) -> Series:
         """Read a series of the run and check that it has not changed.
@@ -780,38 +831,46 @@ class Run:
         ------
         ChangedInputError
             If a file does not hold the scores of the run.
+        InvalidInputError
+            If a pack holds no scores, or they are damaged.
         """
-        files = ScoreFiles(self.folder)
-        return {name: _read_scores(files.path(digest), digest) for name, digest in series.scores}
+        with self._open() as store:
+            return {name: store.scores(key) for name, key in series.scores}
+
+    def _evaluations(self, series: RunSeries, settings: str) -> Iterator[Result]:
+        """Successful evaluations of a series under these settings."""
+        with self._open() as store:
+            for _, result in store.planned(hash=series.hash, settings=settings):
+                if result is not None and result.status is Status.OK:
+                    yield result
 
     def evaluation_settings(self, series: RunSeries, settings: str) -> EvaluationSettings | None:
         """Return the settings of a series' evaluation, with the chosen buffer.
 
         None if no evaluation of the series under these settings succeeded.
         """
-        with self._open() as store:
-            row = store.evaluation(series.hash, settings)
-        if row is None:
+        found = list(self._evaluations(series, settings))
+        if not found:
             return None
-        found = EvaluationSettings.from_dict(json.loads(row["spec"])["settings"])
-        if row["buffer"] is None:
-            return found
-        strategy, _, reason = (row["buffer_reason"] or "number: given").partition(": ")
-        return found.replace(buffer=BufferChoice(row["buffer"], strategy, reason))
+        # A measure of the user may need no buffer.
+        one = next((r for r in found if r.value["buffer"] is not None), found[0])
+        used = EvaluationSettings.from_dict(one.about["settings"])
+        if one.value["buffer"] is None:
+            return used
+        return used.replace(buffer=stored_buffer(one.value))
 
-    def evaluated_from(self, series: Series, settings: str) -> int:
-        """Return the first point that evaluations under these settings use.
+    def evaluated_from(self, series: RunSeries, settings: str) -> int:
+        """Return the first point that evaluations of a series under these settings use.
 
         Parameters
         ----------
-        series : Series
+        series : RunSeries
             A series of the run.
         settings : str
             One of the settings of the run.
         """
-        found = _TRAIN_LENGTH.search(settings)
-        asked = None if found is None else found[1]
-        return evaluated_from(series, int(asked) if asked and asked.isdecimal() else asked)
+        found = next(self._evaluations(series, settings), None)
+        return 0 if found is None else int(found.about["train_length"])
 
     def pack(
         self,
@@ -832,7 +891,7 @@ class Run:
         path : str or Path
             The file; its name should end in ``.vuskit.zip``.
         scores : bool, optional
-            Whether to add labels and scores, so that others can recompute the values. Default:
+            Whether to add scores, so that others can recompute the values. Default:
             only if the scores take at most 256 MB.
         partial : bool, default=False
             Accept an unfinished run.
@@ -851,9 +910,22 @@ class Run:
         ChangedInputError
             If series or score files changed since the run.
         """
-        from vuskit.bench.pack import write_pack
+        from vuskit.bench.verify import packed_values
+        from vuskit.store.pack import write_pack
 
-        return write_pack(self, path, scores=scores, partial=partial, progress=progress)
+        self._refuse_pack()
+        state = self.status(failures=0).run["state"]
+        if state != "finished" and not partial:
+            raise InvalidInputError(
+                f"`RUN` must be finished, got one that is {state}; run the command that created it "
+                "(`vuskit bench run` or `vuskit evaluate`) again, or pack the results so far with "
+                "--partial (partial=True)"
+            )
+        values = packed_values(self.value_rows())
+        with self._open() as store:
+            return write_pack(
+                store, Path(path), values=values, scores=scores, state=state, progress=progress
+            )
 
     # -- jobs and checks -------------------------------------------------------------------------
 
@@ -872,17 +944,11 @@ class Run:
         InvalidInputError
             If `key` does not match exactly one job, or the job needs `allow_code`.
         """
+        self._refuse_pack()
         with self._open() as store:
-            row = store.find_job(key)
-            action = self._action(store, row)
-        return permitted(action, allow_code=allow_code), Status(row["status"])
-
-    def _action(self, store: StoreReader, row: sqlite3.Row) -> JobAction:
-        run = store.latest_run()
-        job = store.read_job(row)
-        files = ScoreFiles(self.folder)
-        path = files.path(job.scores_hash) if isinstance(job, EvaluateJob) else None
-        return JobAction(job, path, tuple(json.loads(run["imports"])), text_to_path(run["base"]))
+            result = store.find(key)
+            action = stored_action(store, result)
+        return permitted(action, allow_code=allow_code), result.status
 
     def verify(
         self,
@@ -892,113 +958,81 @@ class Run:
         allow_code: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Verification:
-        """Check the database, every stored score file, and a sample of evaluations.
+        """Check the store, every score file, and a sample of evaluations.
 
-        Compares the values of each evaluation with their checksum. Recomputes those that the
-        latest plan requests.
+        Recomputes evaluations from the stored settings, labels and scores.
 
         Parameters
         ----------
         sample : int or None, default=20
-            Number of evaluations to check; None: all.
+            Number of evaluations to recompute; None: all.
         seed : int, default=0
             Seed for drawing the sample.
         allow_code : bool, default=False
-            Run custom code: detectors and measures that are not part of vuskit. Without it,
-            evaluations that need such code are only compared with their checksums.
+            Run custom code: measures that are not part of vuskit. Without it, evaluations that
+            need such code are not recomputed.
         progress : callable, optional
             Called with the number of finished checks and their total.
 
         Returns
         -------
         Verification
-            With a problem for each error in the database, each missing, changed or unknown file,
-            each evaluation that differs from its checksum, and each value that differs when
-            recomputed.
+            With a problem for each damaged, missing or unknown file, each result that differs from
+            its key or digest, and each value that differs when recomputed.
         """
-        found = _Findings()
-        try:
-            found.problems += [f"database: {line}" for line in find_damages(self.folder)]
-            with self._open() as store:
-                report = progress or (lambda done, total: None)
-                self._check(store, found, sample, seed, report, allow_code=allow_code)
-        except sqlite3.DatabaseError as error:
-            found.problems.append(
-                f"database: {error}; the rest cannot be checked. Restore a copy of {DATABASE}, "
-                "or remove it and run the plan again"
-            )
-        return Verification(
-            n_files=found.n_files,
-            n_values=found.n_values,
-            problems=tuple(found.problems),
-            broken=tuple(found.broken),
-            n_checksums=found.n_checksums,
-            n_skipped=found.n_skipped,
-            n_earlier=found.n_earlier,
-            code=tuple(found.code),
+        from vuskit.bench.verify import verify_run
+
+        return verify_run(self, sample=sample, seed=seed, allow_code=allow_code, progress=progress)
+
+
+def stored_action(store: Store, result: Result) -> JobAction:
+    """Return the action that computes a stored result again."""
+    start = store.latest()
+    named = store.named(result.key)
+    rows = [] if named is None else store.rows("series", hash=named.hash)
+    if named is None or not rows:
+        raise InvalidInputError(
+            f"`key` must be a job of the latest plan, got {result.key!r} of an earlier plan; "
+            "run that plan again"
         )
+    row = rows[0]
+    one = RunSeries.of(row)
+    about, base = result.about, Path(start.base)
+    ref = SeriesRef(
+        one.hash, about.get("values", ""), one.dataset, one.name, one.n_points, one.n_channels,
+        row["n_missing"], one.train_length, one.events, SeriesSource(one.source),
+    )  # fmt: skip
+    job: Job
+    match Kind(result.kind):
+        case Kind.SCORE:
+            given = about["params"]
+            detector = DetectorSpec.of(about["detector"], given, named.detector, start.base)
+            job = ScoreJob(ref, detector, named.seed)
+        case Kind.IMPORT:
+            names = {name: about.get(name) for name in ("column", "align", "window")}
+            job = ImportJob(
+                ref, named.file or "", label=named.detector, digest=about["sha256"], **names
+            )
+        case Kind.EVALUATE:
+            measures = tuple(
+                MeasureSpec(one["measure"], canonical(one["options"]))
+                for one in about["measures"].values()
+            )
+            settings = EvaluationSettings.from_dict(about["settings"])
+            job = EvaluateJob(
+                ref, str(result.parent), settings, measures, named.detector, about["train_length"]
+            )
+    if not isinstance(job, EvaluateJob):
+        return JobAction(job, start.imports, base)
+    scores = store.get(job.parent)
+    path = None if store.archive is not None else store.score_path(job.parent)
+    return JobAction(job, start.imports, base, path, scores.digest if scores else None)
 
-    def _check(
-        self,
-        store: StoreReader,
-        found: _Findings,
-        sample: int | None,
-        seed: int,
-        progress: Callable[[int, int], None],
-        *,
-        allow_code: bool,
-    ) -> None:
-        """Check all score files and a sample of evaluations."""
-        files = ScoreFiles(self.folder)
-        known = store.score_digests()
-        keys = store.successful_evaluations()
-        order = np.random.default_rng(seed).permutation(len(keys))[:sample]
-        chosen = [keys[place] for place in sorted(order.tolist())]
-        total = len(known) + len(chosen)
-        for place, digest in enumerate(sorted(known)):
-            try:
-                wrong = _file_problems(files.path(digest), digest)
-                found.broken += [digest] * bool(wrong)
-            except InvalidInputError as error:
-                wrong = [f"database: {error}"]
-            found.problems += wrong
-            found.n_files += 1
-            progress(place + 1, total)
-        found.problems += _unknown_files(files, known)
-        for place, key in enumerate(chosen):
-            try:
-                self._check_evaluation(store, key, found, allow_code=allow_code)
-            except (KeyError, TypeError, ValueError) as error:
-                found.problems.append(f"job {key}: its row in the database is invalid: {error}")
-            progress(len(known) + place + 1, total)
 
-    def _check_evaluation(
-        self, store: StoreReader, key: str, found: _Findings, *, allow_code: bool
-    ) -> None:
-        row, stored = store.find_job(key), store.values_of(key)
-        found.n_checksums += 1
-        if values_checksum(stored) != row["checksum"]:
-            found.problems.append(f"job {key}: its values differ from their checksum")
-        measures = store.current_measures_of(row)
-        if not measures:
-            found.n_earlier += 1
-            return
-        action = self._action(store, row)
-        code = stored_code(action)
-        if code and not allow_code:
-            found.n_skipped += 1
-            found.code.update(dict.fromkeys(code))
-            return
-        found.n_values += len(stored.keys() & measures)
-        allowed = permitted(action, allow_code=allow_code)
-
-        def compute() -> dict[str, float]:
-            result = allowed.run()
-            assert isinstance(result, EvaluateResult)
-            return result.values
-
-        where = f"job {key} ({action.job.title})"
-        found.problems += value_problems(where, compute, stored, measures)
+def stored_buffer(value: dict[str, Any]) -> BufferChoice:
+    """Return the buffer that an evaluation used."""
+    strategy, _, reason = (value["buffer_reason"] or "number: given").partition(": ")
+    return BufferChoice(int(value["buffer"]), strategy, reason)
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -1046,55 +1080,58 @@ SHAPES: dict[str, Callable[[Run, str], Any]] = {
 """Shapes of exported tables."""
 
 
-def requested_values(store: StoreReader) -> Iterator[dict[str, Any]]:
-    """Rows of requested values that are missing although their jobs finished."""
-    wanted = store.planned_measures()
-    # The last of several attempts counts.
-    failed = {
-        (row["series_hash"], row["scores_hash"], row["settings"], row["measure_id"]): {
-            "status": row["status"],
-            "buffer": row["buffer"],
-            "buffer_reason": row["buffer_reason"],
-            "evaluate_key": row["key"],
-        }
-        for row in store.evaluations_without_value()
+def _value_row(
+    named: Named,
+    settings: str | None,
+    measure: dict[str, Any],
+    score: Result,
+    result: Result | None,
+) -> dict[str, Any]:
+    """Row of one requested value; without an evaluation if the scores failed."""
+    value = {} if result is None or result.value is None else result.value
+    return {
+        "dataset": named.dataset,
+        "series": named.series,
+        "detector": named.detector,
+        "seed": named.seed,
+        "settings": settings,
+        "measure": measure["name"],
+        "measure_title": measure["title"],
+        "higher_is_better": bool(measure["higher_is_better"]),
+        "status": str((score if result is None else result).status),
+        "value": value.get("values", {}).get(measure["name"]),
+        "buffer": value.get("buffer"),
+        "buffer_reason": value.get("buffer_reason"),
+        "fit_seconds": _fact(score, "fit_seconds"),
+        "score_seconds": _fact(score, "score_seconds"),
+        "warm_up_seconds": score.warm_up_seconds,
+        "peak_bytes": score.peak_bytes,
+        "cold": int(_fact(score, "cold") or 0),
+        "detector_identity": detector_text(score.kind, score.about),
+        "measure_identity": f"{measure['name']} @ {measure['code']}",
+        "score_key": score.key,
+        "evaluate_key": None if result is None else result.key,
     }
-    for scored in store.scored_jobs():
-        facts = dict(scored)
-        subject = facts.pop("series_hash"), facts.pop("scores_hash")
-        for measure in wanted:
-            asked = {
-                **facts,
-                "settings": measure["settings"],
-                "measure": measure["name"],
-                "measure_identity": f"{measure['name']} @ {measure['version']}",
-            }
-            if scored["status"] != Status.OK:
-                yield asked
-                continue
-            evaluation = failed.get((*subject, measure["settings"], measure["id"]))
-            if evaluation is not None:
-                yield {**asked, **evaluation}
 
 
-def _missing_buffers(store: StoreReader) -> Iterator[str]:
+def _fact(result: Result, name: str) -> Any:
+    return None if result.value is None else result.value.get(name)
+
+
+def _missing_buffers(ended: list[tuple[Named, Result]]) -> Iterator[str]:
     """Note for how many series no buffer was found, by reason."""
-    for row in store.evaluations_without_buffer():
-        reason = row["reason"].removeprefix(NO_BUFFER)
-        lacking = plural(row["n_series"], "series has", "series have")
-        yield f"{lacking} no values of measures that need a buffer ({row['settings']}): {reason}"
+    found: dict[tuple[str | None, str], set[str]] = {}
+    for named, result in ended:
+        reason = _fact(result, "buffer_reason") or result.message or ""
+        if named.kind == Kind.EVALUATE and reason.startswith(NO_BUFFER):
+            found.setdefault((named.settings, reason), set()).add(named.hash)
+    for (settings, reason), hashes in found.items():
+        lacking = plural(len(hashes), "series has", "series have")
+        shown = reason.removeprefix(NO_BUFFER)
+        yield f"{lacking} no values of measures that need a buffer ({settings}): {shown}"
 
 
-# -- measures ----------------------------------------------------------------------------------
-
-
-def _measures(store: StoreReader) -> dict[str, Measure]:
-    store.latest_run()
-    found = {row["name"]: _stored_measure(row) for row in store.planned_measures()}
-    return {name: found[name] for name in measures_in_order(found)}
-
-
-def _stored_measure(row: sqlite3.Row) -> Measure:
+def _stored_measure(row: dict[str, Any]) -> Measure:
     return replace(
         measure_called(row["name"]),
         title=row["title"],
@@ -1103,85 +1140,3 @@ def _stored_measure(row: sqlite3.Row) -> Measure:
         higher_is_better=bool(row["higher_is_better"]),
         reference=row["reference"],
     )
-
-
-# -- checks ------------------------------------------------------------------------------------
-
-
-def _read_scores(path: Path, digest: str) -> Scores:
-    """Read scores and check their digest."""
-    problems = f"{path} must hold the scores of the run"
-    repair = (
-        "remove it with `vuskit bench verify --repair`, then run the command that created the run "
-        "(`vuskit bench run` or `vuskit evaluate`) again"
-    )
-    try:
-        scores: Scores = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise ChangedInputError(f"{problems}, got: {error}; {repair}") from error
-    if scores_digest(scores) != digest:
-        raise ChangedInputError(f"{problems}, got different content; {repair}")
-    return scores
-
-
-@dataclass
-class _Findings:
-    """Results of a verification so far."""
-
-    n_files: int = 0
-    n_values: int = 0
-    n_checksums: int = 0
-    n_skipped: int = 0
-    n_earlier: int = 0
-    problems: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
-    code: dict[str, None] = field(default_factory=dict)
-
-
-def _file_problems(path: Path, digest: str) -> list[str]:
-    try:
-        scores = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        return [f"{path}: cannot be read: {error}"]
-    if scores_digest(scores) != digest:
-        return [f"{path}: does not hold the stored scores"]
-    return []
-
-
-def _unknown_files(files: ScoreFiles, known: set[str]) -> list[str]:
-    return [
-        f"{path}: belongs to no job; a killed run probably left it, and the next run reuses it"
-        for path in sorted(files.folder.rglob("*.npy"))
-        if path.stem not in known
-    ]
-
-
-def value_problems(
-    where: str,
-    compute: Callable[[], Mapping[str, float]],
-    stored: Mapping[str, float],
-    measures: Iterable[str],
-) -> list[str]:
-    """Recompute values and return a message for each that differs.
-
-    Parameters
-    ----------
-    where : str
-        Start of each message.
-    compute : callable
-        Returns the values by measure.
-    stored : mapping from str to float
-        Stored values.
-    measures : iterable of str
-        Measures to compare.
-    """
-    try:
-        values = compute()
-    except Exception as error:  # measures can raise anything
-        return [f"{where}: cannot be recomputed: {type(error).__name__}: {error}"]
-    problems = []
-    for name in sorted({*measures} & {*stored, *values}):
-        then, again = stored.get(name), values.get(name)
-        if then is None or again is None or not abs(then - again) <= _TOLERANCE:
-            problems.append(f"{where}: {name} is stored as {then}, but recomputed as {again}")
-    return problems

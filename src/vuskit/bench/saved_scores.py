@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vuskit._util.text import listed, plural, quoted
-from vuskit.bench.jobs import SeriesSource
-from vuskit.bench.plan import ScoresFolder
+from vuskit.alignment import align_scores
+from vuskit.datasets import ScoredSeries, Series, read_series
 from vuskit.datasets.readers.column_roles import (
     GENERIC_SCORES,
     SCORE_SUFFIXES,
     ColumnRoles,
+    Columns,
     column_names,
+    filled_scores,
     find_roles,
     open_columns,
     score_suffix,
 )
-from vuskit.datasets.readers.labels import SERIES_COLUMNS, interval_columns
+from vuskit.datasets.readers.labels import SERIES_COLUMNS, interval_columns, read_labels
 from vuskit.datasets.readers.registry import plain_name, recognize, stem
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import length_advice
 
-__all__ = ["SavedScore", "SavedScores", "find_saved_scores", "list_score_files"]
+if TYPE_CHECKING:
+    from vuskit.bench.plan import ScoresFolder
+    from vuskit.bench.series import SeriesSource
+
+Scores = NDArray[np.float64]
 
 _SHOWN = 6
 _SEPARATORS = ("__", "_", "-", ".", " ")
@@ -52,29 +61,109 @@ _LAYOUTS = (
 
 
 @dataclass(frozen=True)
-class SavedScore:
-    """Scores of one detector on one series.
+class LabeledFile:
+    """File of labels, and of values if there are any."""
 
-    Attributes
-    ----------
-    dataset : str or None
-        Name of the data set; None: taken from the file of the series.
-    series, detector : str
-        Names.
-    path : Path
-        The file.
-    column : str
-        Column of the scores.
-    source : SeriesSource
-        Source of the labels, and of the values if there are any.
-    """
+    path: Path
+    format: str
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def load(self) -> Series:
+        """Read the series."""
+        if self.format == "labels":
+            return read_labels(self.path, **self.options)
+        series = read_series(self.path, format=self.format, **self.options)
+        assert isinstance(series, Series)
+        return series
+
+
+@dataclass(frozen=True)
+class SavedScore:
+    """Scores of one detector on one series."""
 
     dataset: str | None
     series: str
     detector: str
     path: Path
     column: str
-    source: SeriesSource
+    labels: LabeledFile
+
+    @property
+    def source(self) -> SeriesSource:
+        """The series in the form of a run."""
+        from vuskit.bench.series import SeriesSource
+
+        labels = self.labels
+        return SeriesSource.file(labels.path, labels.format, dict(labels.options))
+
+
+@dataclass(frozen=True)
+class SavedSeries:
+    """A series with its saved scores, read and aligned on demand; small and picklable."""
+
+    scores: tuple[SavedScore, ...]
+    align: str | None = None
+    window: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        first = self.scores[0]
+        return first.series if first.dataset is None else f"{first.dataset}/{first.series}"
+
+    def by_labels(self) -> tuple[SavedSeries, ...]:
+        """Split the scores by the files of their labels, which need not agree."""
+        groups: dict[LabeledFile, list[SavedScore]] = {}
+        for one in self.scores:
+            groups.setdefault(one.labels, []).append(one)
+        return tuple(replace(self, scores=tuple(same)) for same in groups.values())
+
+    def read_series(self) -> Series:
+        """Read the series, with the names of the scores."""
+        first = self.scores[0]
+        series = first.labels.load()
+        return replace(series, dataset=first.dataset or series.dataset, name=first.series)
+
+    def read_columns(self) -> Iterator[tuple[SavedScore, Columns]]:
+        """Yield each score with the columns of its file; files are opened once."""
+        path: Path | None = None
+        for one in self.scores:
+            if one.path != path:
+                path, columns = one.path, open_columns(one.path)
+            yield one, columns
+
+    def read(self) -> ScoredSeries:
+        """Read the series and its scores."""
+        return self.read_with_notes()[0]
+
+    def read_with_notes(self) -> tuple[ScoredSeries, tuple[str, ...]]:
+        """Read the series and its scores, and describe scores that lack values at the ends."""
+        series = self.read_series()
+        scores, notes = {}, []
+        for one, columns in self.read_columns():
+            numbers = columns.scores(one.column)
+            n = series.n_points
+            got = f"{numbers.size} scores and {n} labels; "
+            try:
+                found = aligned_scores(numbers, n, self.window, self.align, got)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{one.path}: {error}") from error
+            scores[one.detector], note = filled_scores(one.path, one.detector, found)
+            notes += [note] if note else []
+        return ScoredSeries(series, scores), tuple(notes)
+
+
+def aligned_scores(
+    scores: Scores, n_points: int, window: int | None, align: str | None, got: str = ""
+) -> Scores:
+    """Return one score per point; an error proposes options and names no file."""
+    if scores.size == n_points:
+        return scores
+    if window is not None and scores.size == n_points - window + 1:
+        return align_scores(scores, n_points, window=window, at=align or "center")
+    remedy = f"--align center (or start, end) --window {n_points - scores.size + 1}"
+    advice = length_advice(scores.size, n_points, remedy=remedy)
+    raise InvalidInputError(f"there must be one score per label, got {got}{advice}")
 
 
 @dataclass(frozen=True)
@@ -83,6 +172,15 @@ class SavedScores:
 
     scores: tuple[SavedScore, ...]
     notes: tuple[str, ...]
+
+    def by_series(
+        self, *, align: str | None = None, window: int | None = None
+    ) -> tuple[SavedSeries, ...]:
+        """Group the scores by series, with an alignment of window scores."""
+        groups: dict[tuple[str | None, str], list[SavedScore]] = {}
+        for one in self.scores:
+            groups.setdefault((one.dataset, one.series), []).append(one)
+        return tuple(SavedSeries(tuple(same), align, window) for same in groups.values())
 
 
 @dataclass(frozen=True)
@@ -115,23 +213,7 @@ class _Names:
 
 
 def find_saved_scores(request: ScoresFolder) -> SavedScores:
-    """Find the scores in a folder, or in some of its files, with their labels.
-
-    Parameters
-    ----------
-    request : ScoresFolder
-        Entry of the plan.
-
-    Returns
-    -------
-    SavedScores
-        One entry per series and detector.
-
-    Raises
-    ------
-    InvalidInputError
-        If no file can be used, labels are missing, or file names are ambiguous.
-    """
+    """Find the scores in a folder, or in some of its files, with their labels."""
     root = Path(request.folder)
     notes: list[str] = []
     paths = (
@@ -140,23 +222,18 @@ def find_saved_scores(request: ScoresFolder) -> SavedScores:
         else list_score_files(root, without=Path(request.labels) if request.labels else None)
     )
     files = _with_roles(request, root, paths, notes)
-    if request.labels is not None:
-        found = _with_separate_labels(request, root, files, _LabelFiles(request, root), notes)
-    else:
-        found = _with_own_labels(request, root, files, notes)
-    twice = [
-        names
-        for names, count in Counter((s.dataset, s.series, s.detector) for s in found).items()
-        if count > 1
-    ]
-    if twice:
-        _, series, detector = twice[0]
-        same = [s.path for s in found if (s.dataset, s.series, s.detector) == twice[0]]
-        raise InvalidInputError(
-            f"every series must have one score per detector, got {plural(len(same), 'file')} for "
-            f"{detector!r} on {series!r}: {listed([str(p) for p in same], most=3)}; "
-            'describe the paths, for example with --pattern "{detector}/{series}.npy"'
-        )
+    find = _with_own_labels if request.labels is None else _with_separate_labels
+    found = find(request, root, files, notes)
+    same: dict[tuple[str | None, str, str], list[Path]] = {}
+    for one in found:
+        same.setdefault((one.dataset, one.series, one.detector), []).append(one.path)
+    for (_, series, detector), paths in same.items():
+        if len(paths) > 1:
+            raise InvalidInputError(
+                f"every series must have one score per detector, got {plural(len(paths), 'file')} "
+                f"for {detector!r} on {series!r}: {listed([str(p) for p in paths], most=3)}; "
+                'describe the paths, for example with --pattern "{detector}/{series}.npy"'
+            )
     return SavedScores(tuple(found), tuple(notes))
 
 
@@ -164,20 +241,7 @@ def find_saved_scores(request: ScoresFolder) -> SavedScores:
 
 
 def list_score_files(folder: Path, *, without: Path | None = None) -> list[Path]:
-    """Return the files in a folder that can hold scores.
-
-    Parameters
-    ----------
-    folder : Path
-        Searched recursively; hidden files and folders are ignored.
-    without : Path, optional
-        File or folder with labels, which is ignored too.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is none.
-    """
+    """Return the files in a folder that can hold scores."""
     hidden = re.compile(r"(?:^|/)\.")
     found = [
         path
@@ -220,15 +284,10 @@ def _with_roles(
             continue
         files.append(_File(path, path.relative_to(root).as_posix(), roles))
     if not files:
-        raise InvalidInputError(errors[0] + _others(errors))
+        others = plural(len(errors) - 1, "other file fails", "other files fail")
+        raise InvalidInputError(errors[0] + (f" ({others})" if len(errors) > 1 else ""))
     notes += [f"skipped: {error}" for error in errors]
     return files
-
-
-def _others(errors: Sequence[str]) -> str:
-    return f" ({plural(len(errors) - 1, 'other file fails', 'other files fail')})" * (
-        len(errors) > 1
-    )
 
 
 def _by_pattern(request: ScoresFolder, file: _File) -> _Names | None:
@@ -304,29 +363,32 @@ def _with_own_labels(
     if request.pattern is not None:
         named = _named_by_pattern(request, files, notes)
     elif all(file.is_generic for file in files) and len(files) > 1:
-        named = _layout_by_labels(root, files, _label_digests(request), notes)
+        named = _layout_by_labels(request, root, files, notes)
     else:
         named = [(file, _Names(stem(file.path))) for file in files]
     options = _column_options(request)
-    found = []
+    found: list[SavedScore] = []
     for file, names in named:
         dataset = names.dataset or (
             root.resolve().name if names.detector is not None else file.path.resolve().parent.name
         )
-        for column in file.roles.scores:
-            detector = _detector(names, file, column)
-            source = SeriesSource.file(
-                file.path, "labels", {**options, "dataset": dataset, "name": names.series}
-            )
-            found.append(SavedScore(dataset, names.series, detector, file.path, column, source))
+        labels = LabeledFile(
+            file.path, "labels", {**options, "dataset": dataset, "name": names.series}
+        )
+        found += _saved(file, names, dataset, names.series, labels)
     return found
 
 
-def _detector(names: _Names, file: _File, column: str) -> str:
-    """Name of the detector, from the path or the column."""
-    if names.detector is None:
-        return column if column != "0" else "score"
-    return names.detector if len(file.roles.scores) == 1 else f"{names.detector} {column}"
+def _saved(
+    file: _File, names: _Names, dataset: str | None, series: str, labels: LabeledFile
+) -> Iterator[SavedScore]:
+    """Yield the scores of a file; the path or the column names the detector."""
+    for column in file.roles.scores:
+        detector = column if column != "0" else "score"
+        if names.detector is not None:
+            several = len(file.roles.scores) > 1
+            detector = f"{names.detector} {column}" if several else names.detector
+        yield SavedScore(dataset, series, detector, file.path, column, labels)
 
 
 def _column_options(request: ScoresFolder) -> dict[str, Any]:
@@ -334,58 +396,59 @@ def _column_options(request: ScoresFolder) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _label_digests(request: ScoresFolder) -> Callable[[_File], str]:
-    known: dict[str, str] = {}
-
-    def digest(file: _File) -> str:
-        if file.key not in known:
-            source = SeriesSource.file(file.path, "labels", _column_options(request))
-            known[file.key] = source.load().content_hash
-        return known[file.key]
-
-    return digest
-
-
 def _layout_by_labels(
-    root: Path, files: list[_File], digest: Callable[[_File], str], notes: list[str]
+    request: ScoresFolder, root: Path, files: list[_File], notes: list[str]
 ) -> list[tuple[_File, _Names]]:
     """Find the layout whose series have equal labels in all their files."""
+    options = _column_options(request)
+
+    @cache
+    def digest(path: Path) -> str:
+        return LabeledFile(path, "labels", options).load().content_hash
+
     fitting = []
     for layout in _LAYOUTS[_depth(files)]:
-        if "{detector}" not in layout:
+        read = [(file, _parsed(layout, file.parts, _cut_at_underscore)) for file in files]
+        named = [(file, names) for file, names in read if names is not None]
+        if "{detector}" not in layout or len(named) < len(files):
             continue
-        named = [(file, _split_names(layout, file.parts)) for file in files]
-        if any(names is None for _, names in named):
-            continue
-        groups: dict[tuple[str | None, str], list[_File]] = {}
-        detectors: Counter[str | None] = Counter()
+        groups: dict[tuple[str | None, str], list[Path]] = {}
         for file, names in named:
-            assert names is not None
-            groups.setdefault((names.dataset, names.series), []).append(file)
-            detectors[names.detector] += 1
+            groups.setdefault((names.dataset, names.series), []).append(file.path)
         repeated = min(map(len, groups.values())) > 1
-        if repeated and all(len({digest(one) for one in group}) == 1 for group in groups.values()):
+        if repeated and all(len(set(map(digest, group))) == 1 for group in groups.values()):
             fitting.append((layout, named))
     if len(fitting) > 1:
         raise _ambiguous(root, files[0].key, [layout for layout, _ in fitting])
     if not fitting:
         return [(file, _Names(stem(file.path))) for file in files]
     layout, named = fitting[0]
-    found = [(file, names) for file, names in named if names is not None]
-    notes.append(_layout_note(layout, *found[0]))
-    return found
+    notes.append(_layout_note(layout, *named[0]))
+    return named
 
 
-def _split_names(layout: str, parts: Sequence[str]) -> _Names | None:
-    """Parse a path by a layout; split names at the last underscore."""
+def _parsed(
+    layout: str, parts: Sequence[str], cut: Callable[[str, bool], tuple[str, str] | None]
+) -> _Names | None:
+    """Parse a path by a layout; `cut` splits a part into series and detector."""
     names: dict[str, str] = {}
     for piece, part in zip(layout.split("/"), parts, strict=True):
         keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
-        cut = part.rsplit("_", 1) if len(keys) == 2 else [part]
-        if len(cut) != len(keys) or not all(cut):
+        if len(keys) == 1:
+            names[keys[0]] = part
+            continue
+        found = cut(part, keys[0] == "series")
+        if found is None:
             return None
-        names.update(zip(keys, cut, strict=True))
+        names["series"], names["detector"] = found
     return _Names(**names)
+
+
+def _cut_at_underscore(part: str, series_first: bool) -> tuple[str, str] | None:
+    before, _, after = part.rpartition("_")
+    if not before or not after:
+        return None
+    return (before, after) if series_first else (after, before)
 
 
 # -- labels elsewhere --------------------------------------------------------------------------
@@ -422,20 +485,14 @@ class _LabelFiles:
             relative = path.relative_to(self.path).parts
             if not path.is_file() or any(part.startswith(".") for part in relative):
                 continue
-            form = recognize(path)
-            known = form is not None and not form.fallback and form.name != "scores"
-            if not known and score_suffix(path) not in SCORE_SUFFIXES:
+            form = _series_format(path)
+            if form is None and score_suffix(path) not in SCORE_SUFFIXES:
                 continue
             dataset = path.resolve().parent.name
             if len(relative) == 1 and dataset.lower() in {*_GENERIC_NAMES, "data", "series"}:
                 dataset = self.root.resolve().name
-            for name in dict.fromkeys((stem(path), plain_name(path), _bare(stem(path)))):
-                entry = _LabelFile(
-                    _bare(stem(path)),
-                    dataset,
-                    path,
-                    form.name if known and form is not None else None,
-                )
+            entry = _LabelFile(_bare(stem(path)), dataset, path, form)
+            for name in dict.fromkeys((stem(path), plain_name(path), entry.name)):
                 self.by_name.setdefault(name, []).append(entry)
         if not self.by_name:
             raise InvalidInputError(
@@ -454,14 +511,12 @@ class _LabelFiles:
                 for key in dict.fromkeys((name, stem(Path(name)))):
                     self.by_name.setdefault(key, []).append(entry)
             return
-        form = recognize(self.path)
-        known = form is not None and not form.fallback and form.name != "scores"
         name = stem(self.path)
         self.single = _LabelFile(
             dataset if name.lower() in _GENERIC_NAMES else name,
             dataset,
             self.path,
-            form.name if known and form is not None else None,
+            _series_format(self.path),
             "" if interval_columns(columns) and self.request.label is None else None,
         )
 
@@ -470,11 +525,11 @@ class _LabelFiles:
         """Names, longest first."""
         return sorted(self.by_name, key=len, reverse=True)
 
-    def source(self, entry: _LabelFile, dataset: str, name: str, points: Path) -> SeriesSource:
-        """Return the source of the labeled series."""
+    def source(self, entry: _LabelFile, dataset: str, name: str, points: Path) -> LabeledFile:
+        """Return the file of the labeled series."""
         options = _column_options(self.request)
         if entry.format is not None and not options:
-            return SeriesSource.file(entry.path, entry.format, {})
+            return LabeledFile(entry.path, entry.format, {})
         options |= {"dataset": dataset, "name": name}
         if entry.intervals_of is not None:
             options["points"] = str(points.resolve())
@@ -482,7 +537,17 @@ class _LabelFiles:
                 options["series"] = entry.intervals_of
             if self.request.window is not None:
                 options["window"] = self.request.window
-        return SeriesSource.file(entry.path, "labels", options)
+        return LabeledFile(entry.path, "labels", options)
+
+    def cut(self, part: str, series_first: bool) -> tuple[str, str] | None:
+        """Split a part of a path into a known series and a detector."""
+        for name in self.longest_first:
+            for separator in _SEPARATORS:
+                mark = name + separator if series_first else separator + name
+                rest = part.removeprefix(mark) if series_first else part.removesuffix(mark)
+                if rest and rest != part:
+                    return name, rest
+        return None
 
     def nearest(self, name: str) -> str:
         """Suggest labels with a similar name."""
@@ -491,6 +556,12 @@ class _LabelFiles:
         shown = near or known[:3]
         label = f"nearest to {name!r}" if near else "available"
         return f"{label}: {quoted(shown, most=3)}"
+
+
+def _series_format(path: Path) -> str | None:
+    """Name of the format of a series with labels; None if the file has only labels."""
+    form = recognize(path)
+    return None if form is None or form.fallback or form.name == "scores" else form.name
 
 
 def _bare(name: str) -> str:
@@ -503,8 +574,9 @@ def _bare(name: str) -> str:
 
 
 def _with_separate_labels(
-    request: ScoresFolder, root: Path, files: list[_File], labels: _LabelFiles, notes: list[str]
+    request: ScoresFolder, root: Path, files: list[_File], notes: list[str]
 ) -> list[SavedScore]:
+    labels = _LabelFiles(request, root)
     if labels.single is not None:
         return _of_one_series(request, files, labels, labels.single, notes)
     if request.pattern is not None:
@@ -533,16 +605,9 @@ def _of_one_series(
         ]
     source = labels.source(entry, entry.dataset, entry.name, files[0].path)
     return [
-        SavedScore(
-            names.dataset or entry.dataset,
-            names.series,
-            _detector(names, file, column),
-            file.path,
-            column,
-            source,
-        )
+        one
         for file, names in named
-        for column in file.roles.scores
+        for one in _saved(file, names, names.dataset or entry.dataset, names.series, source)
     ]
 
 
@@ -560,7 +625,8 @@ def _joined(
     root: Path, named: Iterable[tuple[_File, _Names]], labels: _LabelFiles, notes: list[str]
 ) -> list[SavedScore]:
     """Match scores with labels by name."""
-    found, unmatched = [], []
+    found: list[SavedScore] = []
+    unmatched: list[tuple[str, str]] = []
     points: dict[tuple[str, str], Path] = {}
     for file, names in named:
         entries = labels.by_name.get(names.series, [])
@@ -579,12 +645,10 @@ def _joined(
         dataset = names.dataset or entry.dataset
         first = points.setdefault((dataset, entry.name), file.path)
         source = labels.source(entry, dataset, entry.name, first)
-        shown = names.dataset if source.format_name != "labels" else dataset
-        for column in file.roles.scores:
-            detector = _detector(names, file, column)
-            if names.detector is None and file.is_generic:
-                detector = root.resolve().name
-            found.append(SavedScore(shown, entry.name, detector, file.path, column, source))
+        shown = names.dataset if source.format != "labels" else dataset
+        if names.detector is None and file.is_generic:
+            names = replace(names, detector=root.resolve().name)
+        found += _saved(file, names, shown, entry.name, source)
     if unmatched:
         series = unmatched[0][1]
         text = (
@@ -636,31 +700,8 @@ def _layout_by_names(
 
 def _known_names(layout: str, parts: Sequence[str], labels: _LabelFiles) -> _Names | None:
     """Parse a path by a layout; None if the series has no labels."""
-    names: dict[str, str] = {}
-    for piece, part in zip(layout.split("/"), parts, strict=True):
-        keys = [key[1:-1] for key in _PLACEHOLDER.findall(piece)]
-        if len(keys) == 1:
-            names[keys[0]] = part
-            continue
-        cut = _cut(part, labels, series_first=keys[0] == "series")
-        if cut is None:
-            return None
-        names["series"], names["detector"] = cut
-    return _Names(**names) if names["series"] in labels.by_name else None
-
-
-def _cut(part: str, labels: _LabelFiles, *, series_first: bool) -> tuple[str, str] | None:
-    for name in labels.longest_first:
-        for separator in _SEPARATORS:
-            if series_first and part.startswith(name + separator):
-                rest = part[len(name) + len(separator) :]
-            elif not series_first and part.endswith(separator + name):
-                rest = part[: -len(name) - len(separator)]
-            else:
-                continue
-            if rest:
-                return name, rest
-    return None
+    names = _parsed(layout, parts, labels.cut)
+    return names if names is not None and names.series in labels.by_name else None
 
 
 def _is_consistent(found: Sequence[_Names], labels: _LabelFiles) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vuskit._util.tables import frame_csv
-from vuskit.cli._many_series import Sources, scored_series
+from vuskit.cli._many_series import Sources, saved_series
 from vuskit.cli._output import json_text, say, terminal_width, write
 from vuskit.errors import InvalidInputError
 
@@ -50,14 +50,13 @@ class BufferCheck:
         alpha: float,
         test: str,
     ) -> None:
-        from vuskit.bench import open_run
-        from vuskit.bench.pack import is_pack
+        from vuskit.bench import Run
         from vuskit.bench.plan import planned_folder
 
         source = sources[0]
         if source.suffix == ".toml" and source.is_file():
             source = planned_folder(source)
-        if len(sources) > 1 or not (source.is_dir() or is_pack(source)):
+        if len(sources) > 1 or not (source.is_dir() or Run(source).is_pack):
             shown = ", ".join(repr(str(one)) for one in sources)
             raise InvalidInputError(
                 "`--buffers` needs scores: give one run folder, plan, pack, or folder of saved "
@@ -70,7 +69,7 @@ class BufferCheck:
                 f"`--buffers` must be numbers separated by commas, such as 0.5,1,2, got {factors!r}"
             ) from None
         self.source, self.alpha, self.test = source, alpha, test
-        self.is_folder_of_scores = not open_run(source).exists
+        self.is_folder_of_scores = not Run(source).exists
         given = Sources((str(source),), labels=labels, align=align, window=window)
         given.check()
         if not self.is_folder_of_scores and (labels, align) != (None, None):
@@ -87,7 +86,9 @@ class BufferCheck:
         from vuskit.studies import buffer_dependence
 
         return buffer_dependence(
-            self.source if self.scores is None else list(scored_series(self.scores)),
+            self.source
+            if self.scores is None
+            else [one.read() for one in saved_series(self.scores)],
             factors=self.factors,
             measure=measure or "vus_pr",
             settings=settings,

@@ -124,7 +124,7 @@ def complete_shapes() -> list[str]:
 
 def complete_contestants() -> list[tuple[str, str]]:
     """Algorithms of the timing study."""
-    from vuskit.studies.timing import CONTESTANTS
+    from vuskit.studies.timing.contestants import CONTESTANTS
 
     return [(name, contestant.title) for name, contestant in CONTESTANTS.items()]
 

@@ -1,18 +1,18 @@
-"""``vuskit evaluate`` for several files or series: sources, run and table."""
+"""``vuskit evaluate`` for several files or series: sources, evaluation and table."""
 
 from __future__ import annotations
 
 import contextlib
 import glob
 import gzip
-import hashlib
-import json
 import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -22,9 +22,7 @@ import typer
 
 from vuskit._util.optional import require
 from vuskit._util.tables import csv_text
-from vuskit._util.text import plural
-from vuskit.alignment import align_scores
-from vuskit.cli._evaluation_cache import cached_run, prune_runs
+from vuskit._util.text import format_duration, plural
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_exists, check_file, write_file
 from vuskit.cli._output import (
@@ -36,30 +34,16 @@ from vuskit.cli._output import (
     write,
 )
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import length_advice
 
 if TYPE_CHECKING:
-    from vuskit.bench import Plan, Run
-    from vuskit.bench.jobs import Job
-    from vuskit.bench.plan import ScoresFolder
-    from vuskit.bench.saved_scores import SavedScore, SavedScores
-    from vuskit.datasets import ScoredSeries
+    from vuskit.bench import Plan, Run, Values
+    from vuskit.bench.saved_scores import SavedScores, SavedSeries
+    from vuskit.cli._progress import DelayedProgressBar
     from vuskit.datasets.readers.column_roles import ScoreFile
-    from vuskit.engine import Outcome
+    from vuskit.engine import Outcome, Task
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
     from vuskit.report.publication import PublicationTable
-
-__all__ = [
-    "RunOptions",
-    "SavedSeries",
-    "Sources",
-    "evaluate_run",
-    "read_one_series",
-    "saved_series",
-    "saved_stdin",
-    "scored_series",
-]
 
 STDIN = "-"
 _WILD = "*?["
@@ -69,37 +53,16 @@ _KINDS = {
     b"ARROW1": ".arrow",
     b"PK\x03\x04": ".npz",
 }
-_SETTINGS = ("buffer", "definition", "thresholds", "step", "side", "threshold", "k")
-_MORE_SETTINGS = ("buffer_fallback", "volume_factor")
+_SETTINGS = (
+    "buffer", "definition", "thresholds", "step", "side", "threshold", "k", "buffer_fallback",
+    "volume_factor",
+)  # fmt: skip
+_LONG_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Paths of scores and labels, and the roles of their columns.
-
-    Attributes
-    ----------
-    paths : tuple of str
-        Files, folders and patterns.
-    labels : Path or None
-        Separate file or folder with the labels.
-    pattern : str or None
-        Meaning of the parts of a path, such as ``{detector}/{series}.npy``.
-    label, value, positive : str or None
-        Columns of labels and values, and the label that means anomalous.
-    channels : tuple of str
-        Further columns of values; for one series only.
-    train_length : str or None
-        Training points to leave out of each series: a number, auto or none.
-    score : tuple of str
-        Columns of scores.
-    by, dataset : str or None
-        Columns of a long table that name the series and the data set.
-    align : str or None
-        Point of the window that a score belongs to.
-    window : int or None
-        Window length in points.
-    """
+    """Paths of scores and labels, and the roles of their columns, as the options name them."""
 
     paths: tuple[str, ...]
     labels: Path | None = None
@@ -123,13 +86,7 @@ class Sources:
         return one and not Path(self.paths[0]).is_dir() and not any(wanted)
 
     def check(self) -> None:
-        """Check that the options fit together.
-
-        Raises
-        ------
-        InvalidInputError
-            If they do not fit together.
-        """
+        """Check that the options fit together."""
         if self.window is not None and self.align is None:
             raise InvalidInputError(
                 "`--window` must be used with --align center, start or end, the point of the "
@@ -152,13 +109,7 @@ class Sources:
             check_exists(self.labels)
 
     def check_several(self) -> None:
-        """Check that no option is for a single series only.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is such an option.
-        """
+        """Check that no option is for a single series only."""
         if self.channels:
             given = ", ".join((self.value or "", *self.channels))
             raise InvalidInputError(
@@ -167,33 +118,15 @@ class Sources:
             )
 
     def files(self) -> tuple[Path, tuple[Path, ...]]:
-        """Return the common folder and the files.
-
-        Raises
-        ------
-        InvalidInputError
-            If a path does not exist or a pattern matches nothing.
-        """
+        """Return the common folder and the files."""
+        found = [path for text in self.paths for path in _matching(text, self.labels)]
         if len(self.paths) == 1 and Path(self.paths[0]).is_dir():
-            folder = Path(self.paths[0])
-            return folder, tuple(_matching(self.paths[0], self.labels))
-        found: list[Path] = []
-        for text in self.paths:
-            found += _matching(text, self.labels)
+            return Path(self.paths[0]), tuple(found)
         files = tuple(dict.fromkeys(found))
         for file in files:
             check_file(file)
         root = Path(os.path.commonpath([file.absolute().parent for file in files]))
         return root, files
-
-    def key(self) -> str:
-        """Return a digest of the sources, so that the same command finds its run folder."""
-        content = {
-            **asdict(self),
-            "paths": [os.path.abspath(path) for path in self.paths],
-            "labels": None if self.labels is None else os.path.abspath(self.labels),
-        }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _is_pattern(text: str) -> bool:
@@ -220,13 +153,7 @@ def _matching(text: str, labels: Path | None) -> list[Path]:
 
 @contextlib.contextmanager
 def saved_stdin(folder: Path) -> Iterator[Path]:
-    """Save standard input to a file; errors call it ``stdin``.
-
-    Raises
-    ------
-    InvalidInputError
-        If standard input is empty.
-    """
+    """Save standard input to a file; errors call it ``stdin``."""
     data = sys.stdin.buffer.read()
     if data.startswith(b"\x1f\x8b"):
         data = gzip.decompress(data)
@@ -247,175 +174,61 @@ def saved_stdin(folder: Path) -> Iterator[Path]:
 # -- one series ----------------------------------------------------------------------------------
 
 
+def find_scores(sources: Sources) -> SavedScores:
+    """Assign the files of the sources to series and detectors."""
+    from vuskit.bench.plan import ScoresFolder
+    from vuskit.bench.saved_scores import find_saved_scores
+
+    return find_saved_scores(ScoresFolder(**_request(sources)))
+
+
 def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
-    """Read the only series of the sources, with aligned scores.
+    """Read the only series of the sources, with aligned scores."""
+    from vuskit.datasets.readers.column_roles import ScoreFile, dates_of, time_range
 
-    Raises
-    ------
-    InvalidInputError
-        If lengths differ; the error suggests an alignment.
-    """
-    from vuskit.datasets.readers.column_roles import (
-        ScoreFile,
-        dates_of,
-        filled_scores,
-        open_columns,
-        time_range,
-    )
-
-    first = found.scores[0]
-    series = first.source.load()
-    scores, notes, times, dates = {}, list(found.notes), None, None
-    for one in found.scores:
-        columns = open_columns(one.path)
-        times = times or time_range(columns)
-        if dates is None:
-            dates = dates_of(columns)
-        numbers = columns.scores(one.column)
-        numbers = _aligned(sources, one.path, numbers, series.n_points)
-        scores[one.detector], note = filled_scores(one.path, one.detector, numbers)
-        notes += [note] if note else []
-    path = first.source.path or first.path
+    (saved,) = found.by_series(align=sources.align, window=sources.window)
+    scored, notes = saved.read_with_notes()
+    series, first = scored.series, saved.scores[0]
+    files = [columns for _, columns in saved.read_columns()]
+    times = next(filter(None, map(time_range, files)), None)
+    dates = next((dates for dates in map(dates_of, files) if dates is not None), None)
+    path = first.labels.path
     values = series.values if series.values.ndim == 1 else series.values[:, 0]
     has_values = not bool(np.isnan(values).all())
+    further = {} if series.values.ndim == 1 else dict(
+        zip(series.channels[1:], series.values.T[1:], strict=True)
+    )  # fmt: skip
     return ScoreFile(
         path if len(found.scores) > 1 else first.path,
         series.labels,
-        scores,
+        dict(scored.scores),
         values if has_values else None,
         path.name,
         series.channels[0] if has_values else None,
         (),
-        tuple(notes),
+        (*found.notes, *notes),
         times,
         train_length=series.train_length,
         channels=series.channels[1:],
-        further=_further_channels(series),
+        further=further,
         dates=dates if dates is not None and dates.size == series.n_points else None,
     )
 
 
-@dataclass(frozen=True)
-class SavedSeries:
-    """A series with its saved scores, read and aligned on demand.
-
-    Attributes
-    ----------
-    sources : Sources
-        The request.
-    scores : tuple of SavedScore
-        Scores of all detectors on the series.
-    """
-
-    sources: Sources
-    scores: tuple[SavedScore, ...]
-
-    @property
-    def name(self) -> str:
-        """Data set and series."""
-        first = self.scores[0]
-        return first.series if first.dataset is None else f"{first.dataset}/{first.series}"
-
-    def read(self) -> ScoredSeries:
-        """Read the series and its scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If a file is invalid, or lengths differ; the error proposes an alignment.
-        """
-        from vuskit.datasets import ScoredSeries
-        from vuskit.datasets.readers.column_roles import filled_scores, open_columns
-
-        first = self.scores[0]
-        series = first.source.load()
-        scores = {}
-        for one in self.scores:
-            numbers = open_columns(one.path).scores(one.column)
-            numbers = _aligned(self.sources, one.path, numbers, series.n_points)
-            scores[one.detector] = filled_scores(one.path, one.detector, numbers)[0]
-        named = replace(series, dataset=first.dataset or series.dataset, name=first.series)
-        return ScoredSeries(named, scores)
-
-
 def saved_series(sources: Sources) -> tuple[SavedSeries, ...]:
-    """Find the series of some sources and print notes about their files.
-
-    Raises
-    ------
-    InvalidInputError
-        If no file is usable or labels are missing.
-    """
-    from vuskit.bench.saved_scores import find_saved_scores
-
-    found = find_saved_scores(scores_folder(sources))
+    """Find the series of some sources and print notes about their files."""
+    found = find_scores(sources)
     for note in found.notes:
         say(f"note: {note}")
-    groups: dict[tuple[str | None, str], list[SavedScore]] = {}
-    for one in found.scores:
-        groups.setdefault((one.dataset, one.series), []).append(one)
-    return tuple(SavedSeries(sources, tuple(several)) for several in groups.values())
-
-
-def scored_series(sources: Sources) -> Iterator[ScoredSeries]:
-    """Read the series of the sources with aligned scores.
-
-    Raises
-    ------
-    InvalidInputError
-        If labels are missing or lengths differ; the error suggests an alignment.
-    """
-    for one in saved_series(sources):
-        yield one.read()
-
-
-def _further_channels(series: Any) -> dict[str, Any]:
-    """Return all channels of a series but the first."""
-    if series.values.ndim == 1:
-        return {}
-    return dict(zip(series.channels[1:], series.values.T[1:], strict=True))
-
-
-def _aligned(sources: Sources, path: Path, numbers: Any, n: int) -> Any:
-    if numbers.size == n:
-        return numbers
-    if sources.window is not None and numbers.size == n - sources.window + 1:
-        return align_scores(numbers, n, window=sources.window, at=sources.align or "center")
-    advice = f"--align center (or start, end) --window {n - numbers.size + 1}"
-    raise InvalidInputError(
-        f"{path}: there must be one score per label, got {numbers.size} scores and {n} labels; "
-        f"{length_advice(numbers.size, n, remedy=advice)}"
-    )
+    return found.by_series(align=sources.align, window=sources.window)
 
 
 # -- several series ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """Options of a run over saved scores and of its output.
-
-    Attributes
-    ----------
-    output : Path or None
-        Run folder; in the cache by default.
-    processes : int
-        Number of processes; 0: one per core.
-    executor : str
-        Local processes or Dask.
-    address : str or None
-        Dask scheduler.
-    form : str
-        Output form.
-    html : Path or None
-        Path of the page.
-    chance : int or None
-        Number of random scores for the chance level.
-    measures_given : bool
-        Whether the user named measures.
-    columns, spread : str or None, str
-        Form of the table; see `vuskit.report.publication.publication_table`.
-    """
+class EvaluateOptions:
+    """Options of the evaluation of several series and of its output."""
 
     output: Path | None
     processes: int
@@ -429,40 +242,20 @@ class RunOptions:
     spread: str = "std"
 
 
-def run_folder_of(sources: Sources, options: RunOptions) -> Path:
-    """Return the run folder: the given one, or one in the cache."""
-    if options.output is not None:
-        return options.output
-    return cached_run(sources.key())
-
-
-def scores_folder(sources: Sources) -> ScoresFolder:
-    """Return the sources as an entry of a plan."""
-    from vuskit.bench.plan import ScoresFolder
-
+def _request(sources: Sources) -> dict[str, Any]:
+    """Return the files of the sources and how to read them, as ``[[scores]]`` of a plan."""
     root, files = sources.files()
-    return ScoresFolder(
-        folder=str(root.absolute()),
-        files=tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
-        labels=None if sources.labels is None else str(sources.labels.absolute()),
-        pattern=sources.pattern,
-        label=sources.label,
-        value=sources.value,
-        positive=sources.positive,
-        score=sources.score,
-        align=sources.align,
-        window=sources.window,
-    )
+    names = ("pattern", "label", "value", "positive", "score", "align", "window")
+    return {
+        "folder": str(root.absolute()),
+        "files": tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
+        "labels": None if sources.labels is None else str(sources.labels.absolute()),
+        **{name: getattr(sources, name) for name in names},
+    }
 
 
-def split_long_table(sources: Sources, folder: Path) -> Sources:
-    """Split a long table into one file per series.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column does not exist, or there are several sources.
-    """
+def _split_long_table(sources: Sources, folder: Path) -> Sources:
+    """Split a long table into one file per series."""
     from vuskit.datasets.readers.column_roles import open_columns
 
     if len(sources.paths) != 1 or sources.pattern is not None:
@@ -488,13 +281,9 @@ def split_long_table(sources: Sources, folder: Path) -> Sources:
     keys = [name for name in (sources.dataset, sources.by) if name is not None]
     rest = table.drop_columns(keys)
     words, codes = columns.distinct(sources.by)
-    sets, places = (
-        (["all"], np.zeros(len(codes), dtype=np.intp))
-        if sources.dataset is None
-        else columns.distinct(sources.dataset)
-    )
-    if sources.dataset is None:
-        sets = [path.name.partition(".")[0]]
+    sets, places = [path.name.partition(".")[0]], np.zeros(len(codes), dtype=np.intp)
+    if sources.dataset is not None:
+        sets, places = columns.distinct(sources.dataset)
     groups = places * len(words) + codes
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
@@ -511,41 +300,138 @@ def split_long_table(sources: Sources, folder: Path) -> Sources:
     )
 
 
-def evaluate_run(
+def evaluate_several(
+    sources: Sources,
+    found: SavedScores | None,
+    settings: EvaluationSettings,
+    measures: Sequence[Measure],
+    options: EvaluateOptions,
+) -> None:
+    """Evaluate several series, in memory or as a run, and write the table of means."""
+    if options.output is not None:
+        _evaluate_as_run(sources, settings, measures, options, options.output)
+        return
+    with contextlib.ExitStack() as stack:
+        if sources.by is not None:
+            place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            sources, found = _split_long_table(sources, place / "inputs"), None
+        _evaluate_in_memory(sources, found or find_scores(sources), settings, measures, options)
+
+
+# -- in memory -----------------------------------------------------------------------------------
+
+
+def _evaluate_in_memory(
+    sources: Sources,
+    found: SavedScores,
+    settings: EvaluationSettings,
+    measures: Sequence[Measure],
+    options: EvaluateOptions,
+) -> None:
+    from vuskit.bench import evaluate_inputs
+    from vuskit.cli._progress import DelayedProgressBar
+
+    try:
+        with DelayedProgressBar("evaluating") as bar:
+            values = evaluate_inputs(
+                found.by_series(align=sources.align, window=sources.window),
+                measures=measures,
+                settings=settings,
+                train_length=_train_length(sources),
+                executor=_executor(options),
+                progress=_with_advice(bar),
+            )
+    except InvalidInputError as error:
+        raise InvalidInputError(_as_options(str(error))) from error
+    _report_failures(values)
+    for note in (*found.notes, *values.notes):
+        say(f"note: {_as_options(note)}")
+    _report_filled(values.filled)
+    if not any(record["value"] is not None for record in values.records()):
+        scores = (score for one in values.series for score in one.scores)
+        why = next((why.message for score in scores for why in score.failures), "")
+        say(f"all evaluations failed{f': {why}' if why else ''}")
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+    place = sources.paths[0] if len(sources.paths) == 1 else sources.files()[0]
+    _show(values, values.records(), Path(place), measures, options)
+    if values.failures:
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+def _with_advice(bar: DelayedProgressBar) -> Callable[[int, int, float], None]:
+    """Show progress, and recommend a run folder if the evaluation takes long."""
+    advised = False
+
+    def show(done: int, total: int, seconds_left: float) -> None:
+        nonlocal advised
+        bar(done, total)
+        if not advised and seconds_left > _LONG_SECONDS:
+            advised = True
+            say(f"about {format_duration(seconds_left)} left; to stop and resume, use --output RUN")
+
+    return show
+
+
+def _executor(options: EvaluateOptions) -> Any:
+    """Return where to run; None: here, or in processes if that saves time."""
+    if options.executor == "local" and not options.processes:
+        return None
+    from vuskit.bench.plan import usable_cores
+    from vuskit.engine import ExecutorSettings
+
+    workers = options.processes or usable_cores()
+    return ExecutorSettings(options.executor, workers, options.address)
+
+
+def _train_length(sources: Sources) -> int | str | None:
+    asked = "0" if sources.train_length == "none" else sources.train_length
+    return int(asked) if asked is not None and asked.isdecimal() else asked
+
+
+def _report_failures(values: Values) -> None:
+    """Print the first failure of each cause, and how many others have the same cause."""
+    causes: Counter[str] = Counter()
+    for one in values.failures:
+        message = one.message.partition("\n")[0]
+        cause = f"{one.status}: {message}"
+        if cause not in causes:
+            say(f"{one.status} {one.title}: {message}")
+        causes[cause] += 1
+    for cause, count in causes.items():
+        if count > 1:
+            say(f"{plural(count - 1, 'more job')} failed with {cause}")
+
+
+def _report_filled(count: int) -> None:
+    if count:
+        say(
+            f"note: {plural(count, 'score lacks', 'scores lack')} values at the first or "
+            "last points, as usual for windows; these points get the nearest value"
+        )
+
+
+# -- as a run ------------------------------------------------------------------------------------
+
+
+def _evaluate_as_run(
     sources: Sources,
     settings: EvaluationSettings,
     measures: Sequence[Measure],
-    options: RunOptions,
+    options: EvaluateOptions,
+    folder: Path,
 ) -> None:
-    """Evaluate saved scores as a run, and write its table.
+    from vuskit.bench import Run, Store
 
-    Raises
-    ------
-    typer.Exit
-        If the run was stopped or jobs failed.
-    """
-    from vuskit.bench import Run
-    from vuskit.bench.store import Store
-
-    folder = run_folder_of(sources, options)
-    request = sources
     if sources.by is not None:
         Store(folder).close()  # a store must be created in an empty folder
-        inputs = folder / "inputs"
-        request = split_long_table(sources, inputs)
-    plan = _plan(folder, scores_folder(request), settings, measures, request, options)
-    failed = _run(plan, folder)
+        sources = _split_long_table(sources, folder / "inputs")
+    failed = _run(_plan(folder, sources, settings, measures, options), folder)
     run = Run(folder)
-    table = _table(run, options, measures)
-    _write(options.form, run, table)
-    if options.html is not None:
-        from vuskit.report.page import RunReport, run_page_html
-
-        write_file(options.html, run_page_html(RunReport.read(folder)))
-        say(f"page: {options.html}")
+    if not len(run.values()):
+        say(f"all evaluations failed; see: vuskit bench status {shlex.quote(str(folder))}")
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+    _show(run, frame_records(run.outcomes()), folder, measures, options)
     say(f"run folder: {folder}")
-    if options.output is None:
-        prune_runs(folder)
     if failed:
         say(f"See: vuskit bench status {shlex.quote(str(folder))}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
@@ -553,71 +439,73 @@ def evaluate_run(
 
 def _plan(
     folder: Path,
-    request: ScoresFolder,
+    sources: Sources,
     settings: EvaluationSettings,
     measures: Sequence[Measure],
-    sources: Sources,
-    options: RunOptions,
+    options: EvaluateOptions,
 ) -> Plan:
-    from vuskit.bench.plan import parse_plan
+    from vuskit.bench.plan import make_plan
 
-    given: dict[str, Any] = {"measures": [measure.name for measure in measures]}
-    for name in (*_SETTINGS, *_MORE_SETTINGS):
-        value = getattr(settings, name)
-        if value is not None:
-            given[name] = value
-    if sources.train_length is not None:
-        asked = "0" if sources.train_length == "none" else sources.train_length
-        given["train_length"] = int(asked) if asked.isdecimal() else asked
-    executor: dict[str, Any] = {"kind": options.executor}
-    if options.processes:
-        executor["workers"] = options.processes
-    if options.address is not None:
-        executor["address"] = options.address
-    scores = {name: value for name, value in request.given().items() if value not in (None, ())}
-    lines = [
-        "# Written by `vuskit evaluate`.",
-        f"folder = {_toml(str(folder.absolute()))}",
-        "[[scores]]",
-        *(f"{name} = {_toml(value)}" for name, value in scores.items()),
-        "[[evaluate]]",
-        *(f"{name} = {_toml(value)}" for name, value in given.items()),
-        "[executor]",
-        *(f"{name} = {_toml(value)}" for name, value in executor.items()),
-    ]
-    return parse_plan("\n".join(lines) + "\n", base=Path.cwd(), name="the evaluation")
+    document = {
+        "folder": str(folder.absolute()),
+        "scores": [_without_defaults(_request(sources))],
+        "evaluate": [
+            _without_defaults(
+                {
+                    "measures": [measure.name for measure in measures],
+                    **{name: getattr(settings, name) for name in _SETTINGS},
+                    "train_length": _train_length(sources),
+                }
+            )
+        ],
+        "executor": _without_defaults(
+            {
+                "kind": options.executor,
+                "workers": options.processes or None,
+                "address": options.address,
+            }
+        ),
+    }
+    return make_plan(document, base=Path.cwd(), name="the evaluation")
 
 
-def _toml(value: Any) -> str:
-    """Return a text, a number or a list as TOML; JSON is valid TOML for these."""
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+def _without_defaults(table: dict[str, Any]) -> dict[str, Any]:
+    """Return a table of a plan without empty values; tuples become lists."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in table.items()
+        if value not in (None, ())
+    }
 
 
 def _run(plan: Plan, folder: Path) -> bool:
     """Run the remaining jobs; return whether any job failed."""
     from vuskit.bench import Run, Status
-    from vuskit.bench.jobs import ScoreResult
+    from vuskit.bench.actions import ScoreResult
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
     from vuskit.cli._stopping import resumable
     from vuskit.cli.bench.run import report_changes, report_stale_jobs
 
     console = stderr_console()
-    filled: list[str] = []
+    filled = 0
     try:
         with (
             resumable(folder),
             RunDisplay(console, plain=not console.is_terminal) as display,
         ):
 
-            def observe(progress: Any, ended: list[tuple[Job, Outcome]]) -> None:
-                display.update(progress, ended)
-                for job, outcome in ended:
-                    if isinstance(outcome.value, ScoreResult) and outcome.value.filled:
-                        filled.append(job.title)
+            def note_filled(task: Task, outcome: Outcome) -> None:
+                nonlocal filled
+                display.ended(task, outcome)
+                filled += isinstance(outcome.value, ScoreResult) and outcome.value.filled > 0
 
             summary = run_plan(
-                plan, observer=observe, reading=display.reading, planned=report_stale_jobs
+                plan,
+                observer=display.update,
+                on_outcome=note_filled,
+                reading=display.reading,
+                planned=report_stale_jobs,
             )
     except InvalidInputError as error:
         raise InvalidInputError(_as_options(str(error))) from error
@@ -626,11 +514,7 @@ def _run(plan: Plan, folder: Path) -> bool:
         say(f"{done} were already finished")
     for note in summary.notes:
         say(f"note: {_as_options(note)}")
-    if filled:
-        say(
-            f"note: {plural(len(filled), 'score lacks', 'scores lack')} values at the first or "
-            "last points, as usual for windows; these points get the nearest value"
-        )
+    _report_filled(filled)
     for sentence in summary.not_computed:
         say(sentence)
     report_changes(summary)
@@ -641,6 +525,9 @@ def _run(plan: Plan, folder: Path) -> bool:
             message = cause.example.message.partition("\n")[0]
             say(f"{jobs} failed, for example {cause.example.title}: {message}")
     return bool(status.count(*(one for one in Status if one.failed)) or summary.not_computed)
+
+
+# -- output --------------------------------------------------------------------------------------
 
 
 def _as_options(note: str) -> str:
@@ -654,63 +541,60 @@ def _as_options(note: str) -> str:
     return note
 
 
-def _table(run: Run, options: RunOptions, measures: Sequence[Measure]) -> PublicationTable:
+def _show(
+    values: Run | Values,
+    records: Iterable[dict[str, Any]],
+    place: Path,
+    measures: Sequence[Measure],
+    options: EvaluateOptions,
+) -> None:
+    """Write the table of means and the page."""
     from vuskit.report.publication import publication_table
 
-    if not len(run.values()):
-        say(f"all evaluations failed; see: vuskit bench status {shlex.quote(str(run.folder))}")
-        raise typer.Exit(ExitCode.FAILED_JOBS)
-    chosen = [measure.name for measure in measures] if options.measures_given else None
-    return publication_table(
-        run,
-        measures=chosen,
+    table = publication_table(
+        values,
+        measures=[measure.name for measure in measures] if options.measures_given else None,
         chance=options.chance or None,
         columns=options.columns,
         spread=options.spread,
     )
+    rows = [{name: record.get(name) for name in _COLUMNS} for record in records]
+    _write(options.form, table, options.output, rows)
+    if options.html is not None:
+        from vuskit.bench import Values
+        from vuskit.report.page import RunReport, run_page_html
 
-
-def _write(form: str, run: Run, table: PublicationTable) -> None:
-    writers: dict[str, Callable[[], str]] = {
-        "table": lambda: table.to_text(terminal_width()),
-        "latex": table.to_latex,
-        "markdown": table.to_markdown,
-        "csv": lambda: _values_csv(run),
-        "json": lambda: _json(run, table),
-    }
-    write(writers[form]())
+        if isinstance(values, Values):
+            report = RunReport.of_values(values, place)
+        else:
+            report = RunReport.read(place)
+        write_file(options.html, run_page_html(report))
+        say(f"page: {options.html}")
 
 
 _COLUMNS = (
-    "dataset",
-    "series",
-    "detector",
-    "measure",
-    "value",
-    "buffer",
-    "buffer_reason",
-    "status",
-)
+    "dataset", "series", "detector", "measure", "value", "buffer", "buffer_reason", "status",
+)  # fmt: skip
 
 
-def _values(run: Run) -> list[dict[str, Any]]:
-    records = frame_records(run.outcomes())
-    return [{name: record.get(name) for name in _COLUMNS} for record in records]
-
-
-def _values_csv(run: Run) -> str:
-    return csv_text(_COLUMNS, [list(record.values()) for record in _values(run)])
-
-
-def _json(run: Run, table: PublicationTable) -> str:
-    return document(
-        "evaluations",
-        folder=run.folder,
-        detectors=list(table.detectors),
-        datasets=list(table.datasets),
-        measures=table.measures,
-        cells=table_cells(table),
-        values=_values(run),
-        failures=table.failures,
-        notes=list(table.notes),
-    )
+def _write(
+    form: str, table: PublicationTable, folder: Path | None, records: list[dict[str, Any]]
+) -> None:
+    if form == "csv":
+        write(csv_text(_COLUMNS, [list(record.values()) for record in records]))
+    elif form == "json":
+        content = {
+            "folder": folder,
+            "detectors": list(table.detectors),
+            "datasets": list(table.datasets),
+            "measures": table.measures,
+            "cells": table_cells(table),
+            "values": records,
+            "failures": table.failures,
+            "notes": list(table.notes),
+        }
+        write(document("evaluations", **content))
+    elif form == "table":
+        write(table.to_text(terminal_width()))
+    else:
+        write(table.to_latex() if form == "latex" else table.to_markdown())

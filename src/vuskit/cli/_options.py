@@ -384,7 +384,7 @@ def load_file(path: Path) -> None:
     InvalidInputError
         If it does not exist or fails.
     """
-    from vuskit._util.code_identity import note_module  # slow import
+    from vuskit.store.identity import note_module  # slow import
 
     if path in _loaded:
         return

@@ -200,7 +200,7 @@ def table_cells(table: PublicationTable) -> list[dict[str, Any]]:
     """Return the cells of a table of means; detector None is chance, data set None is all."""
     return [
         {**record, "detector": record["detector"] or None, "dataset": record["dataset"] or None}
-        for record in frame_records(table.to_frame())
+        for record in table.cells
     ]
 
 

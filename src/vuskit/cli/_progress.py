@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from vuskit.bench.jobs import Job
-    from vuskit.bench.runner import Progress
-    from vuskit.engine import Outcome
+    from vuskit.engine import Outcome, Progress, Task
 
 __all__ = [
     "DelayedProgressBar",
@@ -115,20 +114,22 @@ class RunDisplay:
             self._last_line = time.monotonic()
             self._print(f"Reading series: {count:,}")
 
-    def update(self, progress: Progress, ended: list[tuple[Job, Outcome]]) -> None:
+    def ended(self, task: Task, outcome: Outcome) -> None:
+        """Show a failure."""
+        if outcome.status.failed:
+            self._show_failure(task, outcome)
+
+    def update(self, progress: Progress) -> None:
         """Show the current state."""
         if not self._begun and 0 < progress.before < progress.total:
             self._print(f"Resuming: {progress.before:,} of {progress.total:,} jobs are done")
         self._begun = True
-        for job, outcome in ended:
-            if outcome.status.failed:
-                self._show_failure(job, outcome)
         if self._plain:
             self._line(progress)
         else:
             self._redraw(progress)
 
-    def _show_failure(self, job: Job, outcome: Outcome) -> None:
+    def _show_failure(self, job: Task, outcome: Outcome) -> None:
         """Show the first failure of each cause; count the others."""
         message = (outcome.message or "").partition("\n")[0]
         cause = f"{outcome.status}: {message}"
@@ -177,7 +178,6 @@ class DelayedProgressBar:
     def __init__(self, title: str, *, delay: float | None = None) -> None:
         self._title = title
         self._delay = _DELAY if delay is None else delay
-        self._console = stderr_console()
         self._begun = time.monotonic()
         self._bar: Bar | None = None
 
@@ -187,10 +187,13 @@ class DelayedProgressBar:
     def __call__(self, done: int, total: int) -> None:
         """Update the bar."""
         if self._bar is None:
-            waited = time.monotonic() - self._begun
-            if waited < self._delay or not self._console.is_terminal:
+            if time.monotonic() - self._begun < self._delay:
                 return
-            self._bar = _bar(self._console)
+            console = stderr_console()
+            if not console.is_terminal:
+                self._delay = math.inf
+                return
+            self._bar = _bar(console)
             self._bar.add_task(self._title)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=done, total=total)

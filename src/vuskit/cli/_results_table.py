@@ -126,10 +126,10 @@ def read_results(path: Path) -> Results:
     InvalidInputError
         If the path is something else, such as the scores of one series.
     """
-    from vuskit.bench import open_run
+    from vuskit.bench import Run
 
     path = plan_folder(path)
-    run = open_run(path)
+    run = Run(path)
     if run.exists:
         frame = run.outcomes()
         if not frame["value"].notna().any():

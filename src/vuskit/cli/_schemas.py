@@ -325,9 +325,10 @@ class BenchVerify(_Table):
     vuskit: str
     files: Count
     values: Count
-    checksums: Count
+    results: Count
     skipped: Count
     earlier: Count
+    stored_buffers: Count
     members: Count
     without_scores: bool
     code: list[str]
@@ -428,7 +429,7 @@ class EvaluationsOutput(_Table):
 
     schema: Literal["vuskit-evaluations-1"]
     vuskit: str
-    folder: str
+    folder: Annotated[str | None, Meta(description="The run folder of --output.")]
     detectors: list[str]
     datasets: list[str]
     measures: Annotated[dict[str, str], Meta(description="Titles by name.")]
@@ -778,20 +779,12 @@ class PartRecord(_Table):
     install: str
 
 
-class KeptEvaluations(_Table):
-    """Runs that `vuskit evaluate` keeps in the cache."""
-
-    runs: Count
-    bytes: Count
-
-
 class CacheRecord(_Table):
-    """The folder of downloaded data sets and of evaluations."""
+    """The folder of downloaded data sets."""
 
     folder: str
     writable: bool
     datasets: list[str]
-    evaluations: KeptEvaluations
 
 
 class SelfTest(_Table):

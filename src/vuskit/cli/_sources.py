@@ -214,11 +214,11 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _read(path: Path, label: str, settings: str | None) -> _Source:
-    from vuskit.bench import open_run
+    from vuskit.bench import Run
 
     results = read_results(path)
     frame = _with_series(results.frame, path)
-    run = open_run(plan_folder(path))
+    run = Run(plan_folder(path))
     digests: dict[Key, str] = {}
     if run.exists:
         digests = {(one.dataset, one.name): one.hash for one in run.series()}

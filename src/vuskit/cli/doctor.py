@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -21,15 +21,12 @@ import typer
 from vuskit import __version__
 from vuskit._util.tables import csv_text
 from vuskit._util.text import wrapped_table
-from vuskit.cli._evaluation_cache import clear_runs, kept_runs, kept_text
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._options import flag
 from vuskit.cli._output import (
     AsCsv,
     AsJson,
     chosen_format,
     document,
-    say,
     terminal_width,
     write,
 )
@@ -43,9 +40,6 @@ _NOT_PARTS = {"vuskit", "dev", "docs", "all"}
 
 
 def doctor(
-    clear_evaluations: Annotated[
-        bool, flag("--clear-evaluations", "Delete cached runs of vuskit evaluate.")
-    ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -56,9 +50,6 @@ def doctor(
     Example: vuskit doctor
     """
     form = chosen_format(json=as_json, csv=as_csv)
-    if clear_evaluations:
-        removed = clear_runs()
-        say(f"removed: {kept_text(len(removed), sum(run.size for run in removed))}")
     found: dict[str, Any] = {
         "versions": _versions(),
         "core": _core(),
@@ -124,14 +115,13 @@ def _cache() -> dict[str, Any]:
     from vuskit.datasets import cache_folder
 
     folder = cache_folder()
-    there, runs, kept = folder.is_dir(), folder / "evaluate", kept_runs()
+    there = folder.is_dir()
     return {
         "folder": str(folder),
         "writable": os.access(folder if there else _nearest(folder), os.W_OK),
-        "datasets": sorted(path.name for path in folder.iterdir() if path.is_dir() and path != runs)
+        "datasets": sorted(path.name for path in folder.iterdir() if path.is_dir())
         if there
         else [],
-        "evaluations": {"runs": len(kept), "bytes": sum(run.size for run in kept)},
     }
 
 
@@ -199,10 +189,6 @@ def _text(found: dict[str, Any]) -> str:
     state = "" if cache["writable"] else " (not writable; set VUSKIT_CACHE)"
     held = ", ".join(cache["datasets"]) or "no data sets yet"
     lines += ["", f"cache: {cache['folder']}{state}: {held}"]
-    kept = cache["evaluations"]
-    if kept["runs"]:
-        said = kept_text(kept["runs"], kept["bytes"])
-        lines.append(f"       {said}; delete them with --clear-evaluations")
     lines.append("")
     for check in found["self_test"]:
         lines.append(
@@ -221,8 +207,6 @@ def _csv(found: dict[str, Any]) -> str:
     rows.append(["core", core["name"], core["instruction_set"], core["hint"]])
     rows += [["part", part["name"], part["version"], part["install"]] for part in found["parts"]]
     rows.append(["cache", cache["folder"], cache["writable"], " ".join(cache["datasets"])])
-    kept = cache["evaluations"]
-    rows.append(["evaluations", "bytes", kept["bytes"], kept["runs"]])
     rows += [
         ["self-test", check["settings"], check["passed"], " ".join(check["wrong"])]
         for check in found["self_test"]

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import numpy as np
 import typer
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from vuskit._util.tables import csv_text
 from vuskit.alignment import ANCHORS
 from vuskit.buffers import BufferChoice, parse_buffer
-from vuskit.cli._completion import complete_columns, complete_definitions, complete_sides
+from vuskit.cli._completion import complete_columns
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_file, check_page, write_file
 from vuskit.cli._many_series import (
     STDIN,
-    RunOptions,
+    EvaluateOptions,
     Sources,
-    evaluate_run,
+    evaluate_several,
+    find_scores,
     read_one_series,
     saved_stdin,
-    scores_folder,
 )
 from vuskit.cli._options import (
     Address,
@@ -72,6 +72,8 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
 )
 from vuskit.inputs import check_choice
+from vuskit.kernels.labels import DEFINITIONS
+from vuskit.kernels.labels import Side as SideName
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
@@ -80,6 +82,7 @@ from vuskit.report.publication import COLUMNS, SPREADS
 from vuskit.report.tables import plain_table
 
 if TYPE_CHECKING:
+    from vuskit.bench.saved_scores import SavedScores
     from vuskit.datasets.readers.column_roles import ScoreFile
     from vuskit.measures.registry import Measure
     from vuskit.measures.results import Comparison
@@ -193,7 +196,7 @@ def evaluate(
     html: Html = None,
     output: Annotated[
         Path | None,
-        output_option("FOLDER", "the run of several series. Default: in the cache."),
+        output_option("FOLDER", "a run of several series, which can be resumed."),
     ] = None,
     columns: TableColumns = None,
     spread: Spread = "std",
@@ -204,8 +207,8 @@ def evaluate(
     """Evaluate the anomaly scores of one series, or of many.
 
     Columns are found by name: label (or anomaly, is_anomaly, y_true, ...) and
-    value. Every other numeric column is a score. With several series, you can
-    press Ctrl-C to stop; the same command resumes.
+    value. Every other numeric column is a score. With several series and
+    --output, you can press Ctrl-C to stop; the same command resumes.
 
     Example: vuskit evaluate scores.csv --html page.html
     Example: vuskit evaluate scores/ --labels data/ --latex
@@ -220,8 +223,8 @@ def evaluate(
         check_choice("--columns", columns, COLUMNS)
     # Check all options before reading files, which may be large.
     wanted = chosen_measures(measure, load)
-    check_choice("--definition", definition, dict(complete_definitions()))
-    check_choice("--side", side, complete_sides())
+    check_choice("--definition", definition, DEFINITIONS)
+    check_choice("--side", side, get_args(SideName))
     settings = EvaluationSettings(
         buffer=parse_buffer(buffer, name="--buffer"),
         definition=definition,
@@ -249,7 +252,7 @@ def evaluate(
         window=window,
     )
     requested.check()
-    options = RunOptions(
+    options = EvaluateOptions(
         output,
         processes,
         executor,
@@ -270,7 +273,7 @@ def evaluate(
             place = stack.enter_context(tempfile.TemporaryDirectory())
             saved = stack.enter_context(saved_stdin(Path(place)))
             requested = dataclasses.replace(requested, paths=(str(saved),))
-        scored = _only_series(requested, output)
+        scored, found = _only_series(requested, output)
         if scored is None and load is not None:
             raise InvalidInputError(
                 f"`--load` must be used with one series, got several with {str(load)!r}; instead, "
@@ -278,19 +281,21 @@ def evaluate(
             )
         if scored is None:
             requested.check_several()
-            evaluate_run(requested, settings, wanted, options)
+            evaluate_several(requested, found, settings, wanted, options)
         else:
             _evaluate_one(scored, settings, wanted, options, train_length)
 
 
-def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
-    """Return labels and scores if there is only one series."""
+def _only_series(
+    sources: Sources, output: Path | None
+) -> tuple[ScoreFile | None, SavedScores | None]:
+    """Return labels and scores if there is only one series, or the scores of several."""
     from vuskit.datasets.readers.column_roles import read_score_file
 
     if sources.is_one_file and output is None:
         path = Path(sources.paths[0])
         check_file(path)
-        return read_score_file(
+        scored = read_score_file(
             path,
             label=sources.label,
             scores=sources.score,
@@ -298,21 +303,20 @@ def _only_series(sources: Sources, output: Path | None) -> ScoreFile | None:
             channels=sources.channels,
             positive=sources.positive,
         )
+        return scored, None
     if sources.by is not None or output is not None:
-        return None
-    from vuskit.bench.saved_scores import find_saved_scores
-
-    found = find_saved_scores(scores_folder(sources))
+        return None, None
+    found = find_scores(sources)
     if len({(one.dataset, one.series) for one in found.scores}) > 1:
-        return None
-    return read_one_series(sources, found)
+        return None, found
+    return read_one_series(sources, found), found
 
 
 def _evaluate_one(
     scored: ScoreFile,
     settings: EvaluationSettings,
     wanted: Sequence[Measure],
-    options: RunOptions,
+    options: EvaluateOptions,
     train_length: str | None,
 ) -> None:
     form, html, chance = options.form, options.html, options.chance

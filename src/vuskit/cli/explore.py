@@ -94,14 +94,14 @@ def _content(
     place: Path, labels: Path | None, pattern: str | None, align: str | None, window: int | None
 ) -> Content:
     """Open a run, or find saved scores as `vuskit evaluate` does."""
-    from vuskit.bench import open_run
+    from vuskit.bench import Run
     from vuskit.explore.content import ScoresContent, open_content
 
     if align is not None:
         check_choice("--align", align, ANCHORS)
     sources = Sources((str(place),), labels=labels, pattern=pattern, align=align, window=window)
     sources.check()
-    if not open_run(place).exists:
+    if not Run(place).exists:
         return ScoresContent(place, saved_series(sources))
     given = {"--labels": labels, "--pattern": pattern, "--align": align}
     for option, value in given.items():

@@ -61,7 +61,7 @@ def report(
 
     Example: vuskit report bench-run --open
     """
-    from vuskit.bench import open_run
+    from vuskit.bench import Run
     from vuskit.report.page import run_page_html, studies_page_html
     from vuskit.studies import load_study_results
 
@@ -69,7 +69,7 @@ def report(
         load_file(load)
     folder = plan_folder(run)
     results: list[Any] = []
-    only_studies = not open_run(folder).exists
+    only_studies = not Run(folder).exists
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, load_study_results, alone=place is folder)
     report_inputs(results)

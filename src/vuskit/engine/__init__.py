@@ -14,8 +14,7 @@ from vuskit.engine.executors import (
     LocalExecutor,
     make_executor,
 )
-from vuskit.engine.results import ResultFolder, decode_value, encode_value
-from vuskit.engine.run import TaskProgress, run_tasks
+from vuskit.engine.run import MemoryResults, Progress, Results, run_tasks
 from vuskit.engine.tasks import (
     UNLIMITED,
     Action,
@@ -37,15 +36,14 @@ __all__ = [
     "InProcessExecutor",
     "Limits",
     "LocalExecutor",
+    "MemoryResults",
     "NotApplicableError",
     "Outcome",
-    "ResultFolder",
+    "Progress",
+    "Results",
     "StaleWorkerError",
     "Status",
     "Task",
-    "TaskProgress",
-    "decode_value",
-    "encode_value",
     "make_executor",
     "run_action",
     "run_tasks",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import site
 import sys
 import sysconfig
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ from types import ModuleType
 from typing import Any
 
 from vuskit._util.optional import require
-
-__all__ = ["PackedValue", "pack", "unpack"]
 
 _PURPOSE = "running tasks in other processes"
 
@@ -27,23 +24,9 @@ class PackedValue:
 
 
 def pack(value: Any, *, portable: bool = False) -> bytes:
-    """Pickle a value for another process.
+    """Pickle a value for another process, with the modules that it cannot import.
 
-    Modules that the other process cannot import are sent by value: notebooks, scripts, and modules
-    that only this process can find.
-
-    Parameters
-    ----------
-    value : object
-        An action or its result.
-    portable : bool, default=False
-        Whether the process may run on another machine, where it can import installed packages but
-        no modules from folders of this machine.
-
-    Examples
-    --------
-    >>> unpack(pack(lambda: 3))()
-    3
+    A ``portable`` value may be sent to another machine, which has only installed packages.
     """
     cloudpickle = require("cloudpickle", purpose=_PURPOSE)
     registered = cloudpickle.list_registry_pickle_by_value()
@@ -107,19 +90,9 @@ def _is_editable_install(package: str) -> bool:
 
 
 def _is_installed(spec: ModuleSpec) -> bool:
-    places = list(spec.submodule_search_locations or ())
-    if spec.origin is not None:
-        places.append(spec.origin)
-    return any(Path(place).is_relative_to(root) for place in places for root in _package_folders())
-
-
-@functools.cache
-def _package_folders() -> tuple[str, ...]:
-    schemes = ("stdlib", "platstdlib", "purelib", "platlib")
-    folders = {sysconfig.get_paths()[scheme] for scheme in schemes}
-    folders.update(site.getsitepackages(), [site.getusersitepackages()])
-    # A virtual environment may include the packages of another one.
-    folders.update(
-        entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))
+    places = map(Path, [*(spec.submodule_search_locations or ()), spec.origin or ""])
+    standard = sysconfig.get_path("stdlib")
+    return any(
+        {"site-packages", "dist-packages"} & set(place.parts) or place.is_relative_to(standard)
+        for place in places
     )
-    return tuple(folders)

@@ -5,58 +5,31 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
-import errno
 import faulthandler
 import io
 import multiprocessing
 import os
 import pickle
 import platform
-import random
 import signal
-import subprocess
 import sys
 import threading
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from vuskit._util.signals import noted_interrupts
 from vuskit.engine._pickling import PackedValue, pack, unpack
-from vuskit.engine._process_state import Changes, StateMonitor
+from vuskit.engine._process_state import ProcessState
 from vuskit.engine.tasks import Action, Limits, NotApplicableError, Outcome, Status
-
-__all__ = [
-    "ALARM_MARK",
-    "BROKEN_EXIT",
-    "OVER_MEMORY_EXIT",
-    "Begun",
-    "Reply",
-    "RunRequest",
-    "WarmUpRequest",
-    "allow_children",
-    "outcome_of",
-    "read_message",
-    "run_action",
-    "send_message",
-    "serve",
-    "stack_dump_before",
-    "warm_up_action",
-]
-
-OVER_MEMORY_EXIT = 75
-"""Exit code of a worker that stopped itself because it used too much memory."""
 
 BROKEN_EXIT = 76
 """Exit code of a worker that can no longer reach its parent."""
-
-ALARM_MARK = "Stack (most recent call first)"
-"""First line of the alarm's stack dump."""
 
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -70,7 +43,6 @@ _THREAD_VARIABLES = (
 _TRACEBACK_FRAMES = 20
 _WATCH_SECONDS = 0.2
 _CHUNK_BYTES = 65_536
-_SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.EBADF, errno.EAGAIN, errno.ENOMEM}
 _RESET_PEAK = "5"  # the value for clear_refs that resets the peak
 _PR_SET_PDEATHSIG = 1
 
@@ -104,29 +76,24 @@ def run_action(action: Action) -> Outcome:
     >>> str(outcome.status), outcome.message
     ('ERROR', 'ZeroDivisionError: division by zero')
     """
-    return _measured(action.run)
-
-
-def warm_up_action(action: Action) -> None:
-    """Warm up for an action. Errors are ignored: they occur again when it runs."""
-    with noted_interrupts() as interrupted, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with contextlib.suppress(BaseException):  # SystemExit too
-            action.warm_up()
-        if interrupted():
-            raise KeyboardInterrupt
-
-
-def _measured(function: Callable[[], Any]) -> Outcome:
     _reset_peak_memory()
     begin = time.perf_counter()
-    outcome = outcome_of(function)
+    outcome = outcome_of(action.run)
     return dataclasses.replace(
         outcome,
         seconds=time.perf_counter() - begin,
-        peak_bytes=peak_memory(),
+        peak_bytes=_peak_memory(),
         worker=f"{platform.node()}:{os.getpid()}",
     )
+
+
+def warm_up_action(action: Action) -> float:
+    """Warm up for an action and return the seconds. Errors occur again when the action runs."""
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcome_of(action.warm_up)
+    return time.perf_counter() - begin
 
 
 def outcome_of(function: Callable[[], Any]) -> Outcome:
@@ -168,252 +135,134 @@ def _text_of(error: BaseException) -> str:
         return "(its text could not be read)"
 
 
-# --- Messages between a worker process and its parent ------------------------------------------
-
-
-@dataclass(frozen=True)
-class WarmUpRequest:
-    """Warm up for a pickled action."""
-
-    action: bytes
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """Run a pickled action."""
-
-    action: bytes
-    seconds: float | None
-    stack_file: str
-
-
-@dataclass(frozen=True)
-class Begun:
-    """The process is ready, or starts on a request."""
-
-
-@dataclass(frozen=True)
-class Reply:
-    """How a request ended.
-
-    Attributes
-    ----------
-    outcome : Outcome
-        The outcome; its value is packed.
-    changes : Changes
-        Changed state of the process.
-    suspicious : bool
-        Whether the state of the process, rather than the task, may have caused a failure.
-    """
-
-    outcome: Outcome
-    changes: Changes = field(default_factory=Changes)
-    suspicious: bool = False
+# --- A worker process -------------------------------------------------------------------------
 
 
 def send_message(connection: Connection, message: object) -> None:
-    """Send a message in small parts, so that the reader can check on the sender in between."""
+    """Send a message in small parts, so that the reader never waits long for one."""
     data = memoryview(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
     connection.send_bytes(len(data).to_bytes(8, "little"))
     for start in range(0, len(data), _CHUNK_BYTES):
         connection.send_bytes(data[start : start + _CHUNK_BYTES])
 
 
-def read_message(read_part: Callable[[], bytes]) -> Any:
-    """Read a message with a function that returns its next part."""
-    size = int.from_bytes(read_part(), "little")
+def _read_message(connection: Connection) -> Any:
+    size = int.from_bytes(connection.recv_bytes(), "little")
     data = bytearray()
     while len(data) < size:
-        data += read_part()
+        data += connection.recv_bytes()
     return pickle.loads(data)
 
 
-# --- A worker process ---------------------------------------------------------------------------
-
-
 def serve(connection: Connection, limits: Limits, parent: int, output_file: str) -> None:
-    """Serve requests of the parent process until it closes the connection."""
-    held = _prepare_worker(connection, limits, parent, output_file)
-    own = [1, 2, connection.fileno(), *held]
-    place = os.fstat(connection.fileno())
-    monitor = StateMonitor(own)
-    send_message(connection, Begun())
+    """Serve requests of the parent process until it closes the connection.
+
+    A request is a pair: the packed action to warm up for, or None, and the packed action to run.
+    The process sends the stage that it begins, and what is known at that time. All processes of a
+    machine share their monotonic time.
+    """
+    _prepare_worker(limits, parent, output_file)
+    state = ProcessState(connection.fileno())
+    send_message(connection, ("idle",))
     while True:
         try:
-            request = read_message(connection.recv_bytes)
+            bare, action = _read_message(connection)
         except (EOFError, OSError):
             return
         try:
-            send_message(connection, Begun())
-            reply = _reply(request, monitor)
-            # If the task closed the connection, its descriptor may now belong to another file.
-            if not os.path.samestat(os.fstat(connection.fileno()), place):
+            seconds = None
+            if bare is not None:
+                send_message(connection, ("warm-up", time.monotonic()))
+                with _time_limit(limits.warm_up_seconds):
+                    seconds = outcome_of(partial(_warm_up_packed, bare)).value
+                state.restore()
+            send_message(connection, ("run", time.monotonic(), seconds))
+            with _time_limit(limits.seconds):
+                outcome = _run_packed(action)
+            state.restore()
+            if not state.is_connected():
                 os._exit(BROKEN_EXIT)
+            end = ("end", state.usable, state.reserved)
             try:
-                send_message(connection, reply)
+                send_message(connection, (*end, outcome))
             except MemoryError as error:
                 failed = _failed(Status.OOM, error, "out of memory: the result is too large")
-                send_message(connection, dataclasses.replace(reply, outcome=failed))
+                send_message(connection, (*end, failed))
         except BaseException:
             os._exit(BROKEN_EXIT)
 
 
-def _reply(request: Any, monitor: StateMonitor) -> Reply:
+@contextlib.contextmanager
+def _time_limit(seconds: float | None) -> Iterator[None]:
+    """End this process with a stack dump after some time, even if compiled code never returns."""
+    own = os.getpid()
+    if seconds is not None:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=2)
     try:
-        if isinstance(request, WarmUpRequest):
-            reply = Reply(_measured(lambda: warm_up_action(unpack(request.action))))
-        else:
-            reply = _run_packed_action(request)
-    except BaseException as error:
-        text = f"the worker failed: {type(error).__name__}: {_text_of(error)}"
-        reply = Reply(_failed(Status.ERROR, error, text), suspicious=True)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
-    _forget_seeds()
-    return dataclasses.replace(reply, changes=monitor.changes())
+        yield
+    finally:
+        if os.getpid() != own:  # a forked child of the task is not the worker
+            os._exit(BROKEN_EXIT)
+        faulthandler.cancel_dump_traceback_later()
 
 
-def _run_packed_action(request: RunRequest) -> Reply:
-    with stack_dump_before(request.seconds, request.stack_file):
-        loaded = _measured(lambda: unpack(request.action))
-        if loaded.status is not Status.OK:
-            text = f"the worker could not load the task: {loaded.message}"
-            return Reply(dataclasses.replace(loaded, message=text), suspicious=True)
-        shortages: list[bool] = []
-
-        def run() -> Any:
-            try:
-                return loaded.value.run()
-            except OSError as error:
-                shortages.append(error.errno in _SHORTAGES)
-                raise
-
-        outcome = _measured(run)
-        if outcome.status is not Status.OK:
-            return Reply(outcome, suspicious=any(shortages))
-        packed = _measured(lambda: PackedValue(pack(outcome.value)))
-        if packed.status is not Status.OK:
-            text = f"the worker could not send its result: {packed.message}"
-            return Reply(dataclasses.replace(packed, message=text), suspicious=True)
-        return Reply(dataclasses.replace(outcome, value=packed.value))
+def _warm_up_packed(bare: bytes) -> float:
+    return warm_up_action(unpack(bare))
 
 
-def _forget_seeds() -> None:
-    """Reseed the global generators, so that the seed of one task does not affect the next."""
-    random.seed()
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is not None:
-        with contextlib.suppress(Exception):
-            numpy.random.seed()
+def _run_packed(action: bytes) -> Outcome:
+    loaded = outcome_of(lambda: unpack(action))
+    if loaded.status is not Status.OK:
+        text = f"the worker could not load the task: {loaded.message}"
+        return dataclasses.replace(loaded, message=text)
+    outcome = run_action(loaded.value)
+    if outcome.status is not Status.OK:
+        return outcome
+    packed = outcome_of(lambda: PackedValue(pack(outcome.value)))
+    if packed.status is not Status.OK:
+        text = f"the worker could not send its result: {packed.message}"
+        return dataclasses.replace(packed, message=text)
+    return dataclasses.replace(outcome, value=packed.value)
 
 
-def _prepare_worker(
-    connection: Connection, limits: Limits, parent: int, output_file: str
-) -> list[int]:
-    """Set up a new worker process; return descriptors that must stay open."""
+def _prepare_worker(limits: Limits, parent: int, output_file: str) -> None:
     # The default action takes effect at once, even while compiled code holds the interpreter.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # Otherwise `_thread.interrupt_main` could interrupt this module between two tasks.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     allow_children()
-    held = _start_process_guard(connection)
-    _die_with_parent()
-    threading.Thread(target=_watch, args=(parent, limits.memory), daemon=True).start()
+    if hasattr(os, "setsid") and os.getpgrp() != os.getpid():
+        os.setsid()  # the parent can kill the whole group, the terminal cannot
+    _die_with_parent(parent)
     _redirect_output(output_file)
     _limit_threads(limits.threads)
     _limit_memory(limits.memory)
-    return held
 
 
 def allow_children() -> None:
     """Allow this process to start child processes.
 
     Workers are daemons, and multiprocessing forbids children of daemons because they might outlive
-    their parent. Children of our workers cannot: they end with their parent.
+    their parent. The parent of our workers ends their children.
     """
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     config.pop("daemon", None)
 
 
-# The guard detaches itself, so that an action that waits for all children does not wait for it.
-_GUARD = """
-import os, signal, time
-if os.fork():
-    os._exit(0)
-worker = os.getpgrp()
-def alive():
-    try:
-        os.kill(worker, 0)
-        with open(f"/proc/{worker}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return os.path.exists("/proc/self/stat") is False
-os.read(0, 1)
-while alive():  # an action has closed the pipe
-    time.sleep(0.05)
-os.killpg(0, signal.SIGKILL)
-"""
-
-
-def _start_process_guard(connection: Connection) -> list[int]:
-    """Ensure that all processes started from now on end with this one.
-
-    A worker is killed at its time limit, or by the system when the main process ends. It then
-    cannot end processes that an action started. So a small guard process holds one end of a pipe:
-    when the other end closes, the worker has ended, and the guard kills the process group. The new
-    session also protects from signals of the terminal.
-
-    Forked children close the pipe and the connection, which belong to the worker.
-
-    Does nothing without process groups (Windows). Children that start a new session are not
-    killed.
-    """
-    if not hasattr(os, "setsid"):
-        return []
-    if os.getpgrp() != os.getpid():  # a group leader cannot call setsid and needs no new group
-        os.setsid()
-    guarded, held = os.pipe()
-    subprocess.run(
-        [sys.executable, "-I", "-S", "-c", _GUARD],
-        stdin=guarded,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=True,
-    )
-    os.close(guarded)
-    ends = [held]
-
-    def close_ends() -> None:
-        while ends:  # only once, not again in children of the child
-            os.close(ends.pop())
-            connection.close()
-
-    # Unlike a new program, a forked child would keep both open.
-    os.register_at_fork(after_in_child=close_ends)
-    return [held]
-
-
-def _die_with_parent() -> None:
-    """Ask the system to kill this process when its parent ends, even in compiled code."""
+def _die_with_parent(parent: int) -> None:
+    """End this process when the thread of the parent ends that has started it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _watch(parent: int, memory: int | None) -> None:
-    """End this process when its parent has ended or it uses too much memory.
-
-    A second safeguard, for systems where `_die_with_parent` or `_limit_memory` has no effect, and
-    for memory that RLIMIT_DATA does not count, such as shared mappings.
-    """
-    while True:
         if os.getppid() != parent:
             os._exit(1)
-        if memory is not None and _resident_memory() > memory:
-            os._exit(OVER_MEMORY_EXIT)
-        time.sleep(_WATCH_SECONDS)
+        return
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _redirect_output(path: str) -> None:
@@ -473,89 +322,15 @@ def _reset_peak_memory() -> None:
         Path("/proc/self/clear_refs").write_text(_RESET_PEAK)
 
 
-def peak_memory() -> int | None:
-    """Peak resident memory in bytes since the last reset, or since the start without a reset.
-
-    Examples
-    --------
-    >>> peak_memory() > 1_000_000
-    True
-    """
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return _peak_since_start()
-    for line in status.splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    return _peak_since_start()
-
-
-def _peak_since_start() -> int | None:
+def _peak_memory() -> int | None:
+    """Peak resident memory in bytes since the last reset, or since the start without a reset."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
     try:
         import resource
-    except ImportError:
+    except (ImportError, OSError):  # the task may have left no descriptor to import with
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _resident_memory() -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-# --- Stack dump before the time limit -----------------------------------------------------------
-
-
-@contextlib.contextmanager
-def stack_dump_before(seconds: float | None, path: str) -> Iterator[None]:
-    """Write the stack of this thread to a file shortly before the time limit ``seconds``.
-
-    A second thread writes the stack while it holds the interpreter's lock, so that no frame
-    changes. Compiled code can block that thread. Then an alarm makes the interrupted thread dump
-    its own stack, whose frames do not change meanwhile. The alarm alone, or
-    ``faulthandler.dump_traceback_later``, could read changing frames and crash the process.
-    """
-    with open(path, "w", encoding="utf-8") as file:
-        if seconds is None:
-            yield
-            return
-        finished = threading.Event()
-        early, late = max(0.6 * seconds, seconds - 8.0), max(0.9 * seconds, seconds - 2.0)
-        args = (finished, early, threading.get_ident(), file)
-        writer = threading.Thread(target=_write_stack, args=args, daemon=True)
-        writer.start()
-        try:
-            with _stack_dump_by_alarm(late, file):
-                yield
-        finally:
-            finished.set()
-            writer.join()
-
-
-def _write_stack(finished: threading.Event, seconds: float, thread: int, file: TextIO) -> None:
-    if finished.wait(seconds):
-        return
-    frame = sys._current_frames().get(thread)
-    file.write("".join(traceback.format_stack(frame, limit=_TRACEBACK_FRAMES)))
-    file.flush()
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-@contextlib.contextmanager
-def _stack_dump_by_alarm(seconds: float, file: TextIO) -> Iterator[None]:
-    if not hasattr(signal, "setitimer"):  # not a POSIX system
-        yield
-        return
-    faulthandler.register(signal.SIGALRM, file=file, all_threads=False)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        faulthandler.unregister(signal.SIGALRM)

@@ -1,21 +1,19 @@
-"""Detect changes that a task makes to the shared state of its worker process."""
+"""Restore the state of a worker process after each task."""
 
 from __future__ import annotations
 
 import contextlib
-import locale
 import os
+import random
 import signal
 import sys
-import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["Changes", "StateMonitor"]
+import numpy as np
 
 _MOST_NEW_DESCRIPTORS = 64
 _MOST_NEW_THREADS = 32
@@ -33,117 +31,60 @@ _IDLE_MODULES = {  # a thread in a function of these modules waits for work
     "subprocess",
     "threading",
 }
-_SMALLEST_NORMAL = sys.float_info.min
 
 
-@dataclass(frozen=True)
-class Changes:
-    """State that a task changed.
+class ProcessState:
+    """State that tasks of one process share; restoring it takes less than a millisecond.
 
-    Attributes
-    ----------
-    harmful : tuple of str
-        Changes that could affect later tasks.
-    imported : tuple of str
-        Changes made while libraries were imported, probably by the libraries. Tasks that use these
-        libraries expect them, others do not.
+    The process is `usable` for other tasks if everything could be restored. It is `reserved` for
+    tasks of the same group if imported libraries changed settings, which only they expect.
     """
 
-    harmful: tuple[str, ...] = ()
-    imported: tuple[str, ...] = ()
-
-
-class StateMonitor:
-    """Compare the state of this process before and after a task; takes less than a millisecond.
-
-    Parameters
-    ----------
-    descriptors : iterable of int
-        File descriptors that must stay open.
-    """
-
-    def __init__(self, descriptors: Iterable[int]) -> None:
-        self._descriptors = tuple(descriptors)
-        self._first_count = _count_descriptors()
+    def __init__(self, connection: int) -> None:
+        self.usable, self.reserved = True, False
+        self._connection = connection
+        self._files = {number: _attempt(_file_of, number) for number in (1, 2, connection)}
+        self._settings = {name: read() for name, (read, _) in _SETTINGS.items()}
+        self._n_modules = len(sys.modules)
+        self._n_descriptors = _count_descriptors()
         self._threads = set(sys._current_frames())
-        self._state, self._library_state = self._read(), _read_library_state()
-        self._modules = len(sys.modules)
 
-    def changes(self) -> Changes:
-        """Return the changes since the last call."""
-        state, library_state = self._read(), _read_library_state()
-        harmful = [name for name, value in state.items() if value != self._state[name]]
-        harmful += self._leaks()
-        imported: list[str] = []
-        new_modules = len(sys.modules) != self._modules
-        for name, value in library_state.items():
-            before = self._library_state[name]
-            if value == before:
+    def is_connected(self) -> bool:
+        """Whether the connection is still open; a closed one may belong to another file."""
+        return bool(_attempt(_file_of, self._connection) == self._files[self._connection])
+
+    def restore(self) -> None:
+        """Undo the changes since the last call, except what libraries added on import."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        imported = len(sys.modules) != self._n_modules
+        random.seed()  # the seed of one task must not affect the next
+        _attempt(lambda: np.random.seed())  # noqa: NPY002
+        self._n_modules = len(sys.modules)
+        for name, (read, write) in _SETTINGS.items():
+            before, now = self._settings[name], _attempt(read)
+            if now == before:
                 continue
-            if not new_modules:
-                harmful.append(name)
-            elif not _only_adds(before, value):
-                imported.append(name)
-        self._state, self._library_state = state, library_state
-        self._modules = len(sys.modules)
-        return Changes(tuple(harmful), tuple(imported))
+            if imported and name in _CHANGED_BY_IMPORTS:
+                self._settings[name] = now
+                self.reserved |= not _only_adds(before, now)
+            else:
+                _attempt(write, before)
+                self.usable &= _attempt(read) == before
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        files = {number: _attempt(_file_of, number) for number in self._files}
+        self.usable &= files == self._files and not (sys.stdout.closed or sys.stderr.closed)
+        self.usable &= _count_descriptors() <= self._n_descriptors + _MOST_NEW_DESCRIPTORS
+        end = time.monotonic() + _THREAD_GRACE_SECONDS
+        while self._has_busy_threads() and time.monotonic() < end:
+            time.sleep(0.01)
+        self.usable &= not self._has_busy_threads()
 
-    def _read(self) -> dict[str, Any]:
-        return {
-            "the working directory": _attempt(os.getcwd),
-            "the file mode mask": _attempt(_file_mode_mask),
-            "signal handlers": _attempt(_signal_handlers),
-            "timers": _attempt(_timers),
-            "resource limits": _attempt(_resource_limits),
-            "the standard streams": _attempt(_standard_streams),
-            "open files of the worker": [_attempt(_file_of, one) for one in self._descriptors],
-        }
-
-    def _leaks(self) -> list[str]:
-        leaks = []
-        count, most = _count_descriptors(), _most_descriptors()
-        if count is None:
-            if self._first_count is not None:
-                leaks.append("the number of open files")  # no file can be opened any more
-        elif self._first_count is not None and (
-            count > self._first_count + _MOST_NEW_DESCRIPTORS or (most and 2 * count > most)
-        ):
-            leaks.append("the number of open files")
-        if self._busy_threads():
-            end = time.monotonic() + _THREAD_GRACE_SECONDS
-            while self._busy_threads() and time.monotonic() < end:
-                time.sleep(0.01)
-        if (
-            self._busy_threads()
-            or len(sys._current_frames()) > len(self._threads) + _MOST_NEW_THREADS
-        ):
-            leaks.append("the running threads")
-        return leaks
-
-    def _busy_threads(self) -> list[int]:
-        """Threads started by tasks that are still busy."""
-        return [
-            thread
-            for thread, frame in sys._current_frames().items()
-            if thread not in self._threads
-            and thread != threading.get_ident()
-            and not _is_idle(frame)
-        ]
-
-
-def _read_library_state() -> dict[str, Any]:
-    """State that libraries may change on import."""
-    numpy: Any = sys.modules.get("numpy")
-    return {
-        "environment variables": dict(os.environ),
-        "the module search path": list(sys.path),
-        "warning filters": list(warnings.filters),
-        "the recursion limit": sys.getrecursionlimit(),
-        "the locale": _attempt(locale.setlocale, locale.LC_ALL),
-        "NumPy's handling of floating-point errors": _attempt(numpy.geterr) if numpy else {},
-        # Libraries compiled with -ffast-math round subnormal numbers to zero.
-        "the treatment of subnormal numbers": [_SMALLEST_NORMAL / 2 > 0],
-    }
+    def _has_busy_threads(self) -> bool:
+        new = [frame for one, frame in sys._current_frames().items() if one not in self._threads]
+        return len(new) > _MOST_NEW_THREADS or not all(map(_is_idle, new))
 
 
 def _is_idle(frame: FrameType) -> bool:
@@ -169,38 +110,39 @@ def _attempt(function: Callable[..., Any], *args: Any) -> Any:
         return f"{type(error).__name__}: {error}"
 
 
-def _file_mode_mask() -> int:
+def _read_mask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
-def _signal_handlers() -> list[Any]:
-    handlers: list[Any] = [_attempt(signal.getsignal, one) for one in signal.valid_signals()]
+def _read_signals() -> tuple[dict[int, Any], set[Any]]:
+    handlers: dict[int, Any] = {one: signal.getsignal(one) for one in signal.valid_signals()}
+    if not hasattr(signal, "pthread_sigmask"):
+        return handlers, set()
+    return handlers, signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def _write_signals(state: tuple[dict[int, Any], set[Any]]) -> None:
+    for number, handler in state[0].items():
+        if signal.getsignal(number) != handler:
+            signal.signal(number, handler)
     if hasattr(signal, "pthread_sigmask"):
-        handlers.append(signal.pthread_sigmask(signal.SIG_BLOCK, []))
-    return handlers
+        signal.pthread_sigmask(signal.SIG_SETMASK, state[1])
 
 
-def _timers() -> list[Any]:
-    if not hasattr(signal, "getitimer"):
-        return []
-    timers = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
-    return [signal.getitimer(timer) != (0.0, 0.0) for timer in timers]
+def _write_streams(streams: tuple[Any, Any, Any]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = streams
 
 
-def _resource_limits() -> dict[str, Any]:
-    try:
-        import resource
-    except ImportError:
-        return {}
-    names = (name for name in dir(resource) if name.startswith("RLIMIT_"))
-    return {name: _attempt(resource.getrlimit, getattr(resource, name)) for name in names}
+def _write_environment(variables: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(variables)
 
 
-def _standard_streams() -> list[Any]:
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    return [(id(stream), getattr(stream, "closed", None)) for stream in streams]
+def _write_filters(filters: list[Any]) -> None:
+    warnings.resetwarnings()  # also makes modules forget which warnings they have shown
+    warnings.filters[:] = filters  # type: ignore[index]
 
 
 def _file_of(descriptor: int) -> tuple[int, int]:
@@ -208,17 +150,25 @@ def _file_of(descriptor: int) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _count_descriptors() -> int | None:
+def _count_descriptors() -> float:
     for folder in ("/proc/self/fd", "/dev/fd"):
         with contextlib.suppress(OSError):
             return len(os.listdir(folder))
-    return None
+    # Without these folders there is no count; if they cannot be read any more, none is left.
+    return float("nan") if os.path.exists("/dev/fd") else 0
 
 
-def _most_descriptors() -> int | None:
-    try:
-        import resource
-    except ImportError:
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return None if soft == resource.RLIM_INFINITY else soft
+_SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "the working directory": (os.getcwd, os.chdir),
+    "the file mode mask": (_read_mask, os.umask),
+    "signal handlers": (_read_signals, _write_signals),
+    "the standard streams": (lambda: (sys.stdin, sys.stdout, sys.stderr), _write_streams),
+    "environment variables": (lambda: dict(os.environ), _write_environment),
+    "the module search path": (lambda: list(sys.path), lambda path: sys.path.__init__(path)),  # type: ignore[misc]
+    "warning filters": (lambda: list(warnings.filters), _write_filters),
+    "the recursion limit": (sys.getrecursionlimit, sys.setrecursionlimit),
+    "NumPy's handling of floating-point errors": (np.geterr, lambda errors: np.seterr(**errors)),
+    # Libraries compiled with -ffast-math round subnormal numbers to zero.
+    "the treatment of subnormal numbers": (lambda: sys.float_info.min / 2 > 0, lambda _: None),
+}
+_CHANGED_BY_IMPORTS = tuple(_SETTINGS)[4:]

@@ -7,12 +7,11 @@ import contextlib
 import dataclasses
 import logging
 import queue
-import shutil
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -21,20 +20,10 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.engine._pickling import PackedValue, unpack
+from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import allow_children, outcome_of, run_action, warm_up_action
-from vuskit.engine._worker import PackedTask, Worker, lost_task
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
 from vuskit.errors import ClusterError, InvalidInputError, warn
-
-__all__ = [
-    "EXECUTOR_KINDS",
-    "DaskExecutor",
-    "Executor",
-    "ExecutorSettings",
-    "InProcessExecutor",
-    "LocalExecutor",
-    "make_executor",
-]
 
 EXECUTOR_KINDS = ("local", "dask")
 """Kinds of executors that settings can name."""
@@ -103,7 +92,6 @@ class Executor(abc.ABC):
 
     def __init__(self) -> None:
         self._running: dict[str, Task] = {}
-        self._ended: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
 
     @property
     @abc.abstractmethod
@@ -132,18 +120,8 @@ class Executor(abc.ABC):
 
     def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
         """Wait for outcomes; return an empty list after the timeout."""
-        deadline = time.monotonic() + timeout
-        found: list[tuple[Task, Outcome]] = []
-        while self._running:
-            left = 0.0 if found else max(0.0, deadline - time.monotonic())
-            try:
-                key, handle = self._ended.get(timeout=left) if left else self._ended.get_nowait()
-            except queue.Empty:
-                break
-            outcome = self._outcome(key, handle)
-            if outcome is not None:
-                found.append((self._running.pop(key), _unpacked(outcome)))
-        return found
+        found = self._wait(timeout) if self._running else []
+        return [(self._running.pop(key), _unpacked(outcome)) for key, outcome in found]
 
     def __enter__(self) -> Self:
         return self
@@ -153,11 +131,11 @@ class Executor(abc.ABC):
 
     @abc.abstractmethod
     def _start(self, task: Task) -> None:
-        """Start a task; put its key and a handle into ``_ended`` when it ends."""
+        """Start a task."""
 
     @abc.abstractmethod
-    def _outcome(self, key: str, handle: Any) -> Outcome | None:
-        """Outcome of a task that ended; None if the task was restarted."""
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        """Wait for tasks; return their keys and outcomes."""
 
     @abc.abstractmethod
     def close(self, *, kill: bool) -> None:
@@ -172,7 +150,7 @@ def _unpacked(outcome: Outcome) -> Outcome:
     if loaded.status is Status.OK:
         return dataclasses.replace(outcome, value=loaded.value)
     message = f"the result of the worker could not be loaded: {loaded.message}"
-    return lost_task(message, loaded.traceback)
+    return Outcome(Status.ERROR, message=message, traceback=loaded.traceback)
 
 
 class InProcessExecutor(Executor):
@@ -188,7 +166,7 @@ class InProcessExecutor(Executor):
         super().__init__()
         self._threadpoolctl = require("threadpoolctl", purpose="running tasks")
         self._threads = threads
-        self._warm: set[str] = set()
+        self._warm: set[str | None] = {None}
 
     @property
     def capacity(self) -> int:
@@ -201,18 +179,17 @@ class InProcessExecutor(Executor):
         return "in this process"
 
     def _start(self, task: Task) -> None:
-        self._ended.put((task.key, task))
+        pass
 
-    def _outcome(self, key: str, handle: Task) -> Outcome:
-        action, group = handle.action, handle.action.group
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        key, task = next(iter(self._running.items()))
+        seconds = None
         with self._threadpoolctl.threadpool_limits(self._threads):
-            if group is None or group in self._warm:
-                return run_action(action)
-            begin = time.perf_counter()
-            warm_up_action(action)
-            seconds = time.perf_counter() - begin
-            self._warm.add(group)
-            return dataclasses.replace(run_action(action), warm_up_seconds=seconds)
+            if task.action.group not in self._warm:
+                seconds = warm_up_action(task.action)
+                self._warm.add(task.action.group)
+            outcome = run_action(task.action)
+        return [(key, dataclasses.replace(outcome, warm_up_seconds=seconds))]
 
     def close(self, *, kill: bool) -> None:
         """Forget tasks that have not run."""
@@ -227,7 +204,7 @@ class LocalExecutor(Executor):
     workers : int, default=1
         Number of processes.
     limits : Limits
-        Limits of each task.
+        Limits of each task. A limit on memory needs psutil.
     scratch : Path, optional
         Folder for the output of the workers. Default: a temporary folder.
     """
@@ -236,49 +213,39 @@ class LocalExecutor(Executor):
         self, *, workers: int = 1, limits: Limits = UNLIMITED, scratch: Path | None = None
     ) -> None:
         super().__init__()
-        self._temporary = None if scratch else Path(tempfile.gettempdir()) / _private_name()
-        folder = scratch or self._temporary
-        assert folder is not None
-        self._workers = [Worker(limits, folder) for _ in range(workers)]
-        self._idle = list(self._workers)
-        self._busy: dict[str, Worker] = {}
+        folder = scratch or Path(tempfile.gettempdir()) / f".vuskit-{uuid.uuid4().hex[:12]}"
+        self._workers = workers
+        self._pool = Pool(workers, limits, folder)
+        self._failed: list[tuple[str, Outcome]] = []  # tasks that could not be pickled
 
     @property
     def capacity(self) -> int:
         """Number of processes."""
-        return len(self._workers)
+        return self._workers
 
     def _start(self, task: Task) -> None:
-        key = task.key
         packed = outcome_of(lambda: PackedTask.of(task))
-        if packed.status is not Status.OK:
-            self._ended.put((key, packed))
-            return
-        worker = self._busy[key] = self._idle.pop()
-        future = worker.start(packed.value)
-        future.add_done_callback(lambda done: self._ended.put((key, done)))
+        if packed.status is Status.OK:
+            self._pool.submit(task.key, packed.value)
+        else:
+            self._failed.append((task.key, packed))
 
-    def _outcome(self, key: str, handle: Outcome | Future[Outcome]) -> Outcome:
-        if isinstance(handle, Outcome):
-            return handle
-        self._idle.append(self._busy.pop(key))
-        return handle.result()
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        failed, self._failed = self._failed, []
+        return failed + self._pool.poll(0 if failed else timeout)
 
     def close(self, *, kill: bool) -> None:
         """End the processes."""
-        try:
-            self._end_workers(kill=kill)
-        except KeyboardInterrupt:  # do not leave threads that still end processes
-            self._end_workers(kill=True)
-            raise
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
+        self._pool.close(kill=kill)
 
-    def _end_workers(self, *, kill: bool) -> None:
-        for worker in self._workers:
-            worker.begin_close(kill=kill)
-        for worker in self._workers:
-            worker.join()
+
+@dataclass
+class _Sent:
+    """A task on the cluster."""
+
+    task: PackedTask
+    future: Any = None
+    workers: set[str] = field(default_factory=set)  # addresses of workers that it may run on
 
 
 class DaskExecutor(Executor):
@@ -344,10 +311,8 @@ class DaskExecutor(Executor):
                 f"`executor.address` must be a reachable Dask scheduler, got {address!r}: {error}; "
                 "check that the scheduler is running"
             ) from error
-        self._packed: dict[str, PackedTask] = {}
-        self._futures: dict[str, Any] = {}
-        self._allowed: dict[str, set[str]] = {}  # workers that a task may run on
-        self._threads, self._counted = 1, float("-inf")
+        self._ended: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._sent: dict[str, _Sent] = {}
         self._fitting: set[str] = set()
         self._had_fitting = False
         self._unfit: dict[str, str] = {}  # versions of workers that get no tasks
@@ -367,9 +332,6 @@ class DaskExecutor(Executor):
     def _count(self) -> None:
         workers = self._client.nthreads()
         self._counted = time.monotonic()
-        if not self._versions:
-            self._threads = max(1, int(sum(workers.values())))
-            return
         self._check_versions(set(workers))
         self._threads = int(sum(workers[one] for one in self._fitting))
 
@@ -379,13 +341,17 @@ class DaskExecutor(Executor):
         joined = workers - self._fitting - set(self._unfit)
         if joined:
             found = self._client.run(
-                _function_to_find_versions(),
-                list(self._versions),
+                _function_to_compare_versions(),
+                self._versions,
                 workers=sorted(joined),
                 on_error="ignore",  # the worker may have left already
             )
-            for address, versions in found.items():
-                self._note_versions(address, versions)
+            for address, differences in found.items():
+                if differences:
+                    self._unfit[address] = f"worker {address} has {', '.join(differences)}"
+                    warn(f"{self._unfit[address]} and gets no tasks", RuntimeWarning)
+                else:
+                    self._fitting.add(address)
         self._had_fitting |= bool(self._fitting)
         # After a suitable worker was seen once, wait for it to return instead.
         if workers and not self._had_fitting and workers <= set(self._unfit):
@@ -395,76 +361,66 @@ class DaskExecutor(Executor):
                 "the same versions there"
             )
 
-    def _note_versions(self, address: str, versions: dict[str, str | None]) -> None:
-        wrong = [
-            f"{name} {versions[name] or '(not installed)'} instead of {expected}"
-            for name, expected in self._versions.items()
-            if versions[name] != expected
-        ]
-        if not wrong:
-            self._fitting.add(address)
-            return
-        self._unfit[address] = f"worker {address} has {', '.join(wrong)}"
-        warn(f"{self._unfit[address]} and gets no tasks", RuntimeWarning)
-
     def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
         """Wait for outcomes; restart tasks whose workers have all left."""
         found = super().collect(timeout)
-        if not found and self._versions:
+        if not found:
             if not self._running:
                 time.sleep(timeout)  # a worker may join meanwhile
-            available = bool(self.capacity)
-            stranded = [
-                key for key, allowed in self._allowed.items() if not allowed & self._fitting
-            ]
-            for key in stranded if available else ():
-                # Dask would wait for a worker with the same address.
-                self._client.cancel([self._futures.pop(key)], force=True)
-                self._submit(key)
+            if self.capacity:
+                for key, sent in self._sent.items():
+                    if not sent.workers & self._fitting:
+                        # Dask would wait for a worker with the same address.
+                        self._client.cancel([sent.future], force=True)
+                        self._send(key, sent)
+        return found
+
+    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
+        ended: list[tuple[str, Any]] = []
+        with contextlib.suppress(queue.Empty):
+            ended.append(self._ended.get(timeout=timeout))
+            while True:
+                ended.append(self._ended.get_nowait())
+        found = [(key, handle) for key, handle in ended if isinstance(handle, Outcome)]
+        for key, handle in ended:
+            if key in self._sent and handle is self._sent[key].future:
+                found.append((key, self._result(handle)))
+                del self._sent[key]
         return found
 
     def _start(self, task: Task) -> None:
         packed = outcome_of(lambda: PackedTask.of(task, load=True, portable=self._remote))
-        if packed.status is not Status.OK:
+        if packed.status is Status.OK:
+            self._sent[task.key] = _Sent(packed.value)
+            self._send(task.key, self._sent[task.key])
+        else:
             self._ended.put((task.key, packed))
-            return
-        self._packed[task.key] = packed.value
-        self._submit(task.key)
 
-    def _submit(self, key: str) -> None:
+    def _send(self, key: str, sent: _Sent) -> None:
         config = require("dask.config", purpose="the dask executor")
-        restriction: dict[str, Any] = {}
-        if self._versions:
-            self._allowed[key] = set(self._fitting)
-            restriction = {"workers": sorted(self._fitting), "allow_other_workers": False}
+        sent.workers = set(self._fitting)
         # Inputs are sent with their tasks, and Dask would warn about large ones.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             future = self._client.submit(
                 _run_beside_dask_worker,
-                self._packed[key],
+                sent.task,
                 self._limits,
                 self._run,
                 # Runs must not share futures, because their limits and code may differ.
                 key=f"vuskit-{self._run}-{key}-{uuid.uuid4().hex[:6]}",
                 pure=False,
-                **restriction,
+                workers=sorted(sent.workers),
+                allow_other_workers=False,
             )
-        self._futures[key] = future
+        sent.future = future
         future.add_done_callback(lambda done: self._ended.put((key, future)))
 
-    def _outcome(self, key: str, handle: Any) -> Outcome | None:
-        if isinstance(handle, Outcome):
-            return handle
-        if handle is not self._futures.get(key):
-            return None  # the task was restarted
-        future = self._futures.pop(key)
-        del self._packed[key]
-        self._allowed.pop(key, None)
+    def _result(self, future: Any) -> Outcome:
         try:
             outcome: Outcome = future.result()
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
             if self._client.status != "running":
                 raise ClusterError(
                     "`executor.address` must be a reachable Dask scheduler, but the connection was "
@@ -482,13 +438,11 @@ class DaskExecutor(Executor):
         """End the processes of the workers and disconnect; ``kill`` also cancels running tasks."""
         try:
             if kill:
-                self._client.cancel(list(self._futures.values()), force=True)
+                self._client.cancel([sent.future for sent in self._sent.values()], force=True)
             if self._client.status == "running":
-                workers = None
-                if self._versions:
-                    workers = sorted(self._fitting.intersection(self._client.nthreads()))
+                workers = sorted(self._fitting.intersection(self._client.nthreads()))
                 self._client.run(
-                    _close_processes, self._run, kill=kill, workers=workers, on_error="ignore"
+                    _close_pools, self._run, kill=kill, workers=workers, on_error="ignore"
                 )
         except (OSError, TimeoutError):
             pass  # the scheduler or the workers are gone
@@ -498,116 +452,74 @@ class DaskExecutor(Executor):
                 self._cluster.close()
 
 
-def _function_to_find_versions() -> Callable[[list[str]], dict[str, str | None]]:
+def _function_to_compare_versions() -> Callable[[dict[str, str]], list[str]]:
     """Function to run on workers, sent by value because their vuskit version may differ."""
 
-    def find_versions(names: list[str]) -> dict[str, str | None]:
+    def find(name: str) -> str:
         from importlib import import_module, metadata
 
-        found: dict[str, str | None] = {}
-        for name in names:
-            try:
-                # The metadata of an editable install may belong to an older version.
-                if name == "vuskit":
-                    found[name] = import_module(name).__version__
-                elif name == "core":
-                    found[name] = import_module("vuskit.kernels.backend").core_name()
-                else:
-                    found[name] = metadata.version(name)
-            except Exception:
-                found[name] = None
-        return found
+        try:
+            # The metadata of an editable install may belong to an older version.
+            if name == "vuskit":
+                return str(import_module(name).__version__)
+            if name == "core":
+                return str(import_module("vuskit.kernels.backend").core_name())
+            return metadata.version(name)
+        except Exception:
+            return "(not installed)"
 
-    return find_versions
+    def compare(expected: dict[str, str]) -> list[str]:
+        found = {name: find(name) for name in expected}
+        return [
+            f"{name} {found[name]} instead of {version}"
+            for name, version in expected.items()
+            if found[name] != version
+        ]
+
+    return compare
 
 
 # --- On a Dask worker -------------------------------------------------------------------------
 
 
-@dataclass
-class _RunProcesses:
-    """Processes of one run that belong to a Dask worker."""
-
-    idle: queue.SimpleQueue[Worker] = field(default_factory=queue.SimpleQueue)
-    busy: set[Worker] = field(default_factory=set)
-    last_used: float = field(default_factory=time.monotonic)
-
-    def close(self, *, kill: bool) -> None:
-        if kill:
-            for worker in tuple(self.busy):
-                worker.close(kill=True)
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self.idle.get_nowait().close(kill=kill)
-
-
-_processes_of_runs: dict[str, _RunProcesses] = {}
+# Processes end with the thread that started them, so every thread of every run has its own pool.
+_pools: dict[tuple[str, int], Pool] = {}
 
 
 def _run_beside_dask_worker(task: PackedTask, limits: Limits, run: str) -> Outcome:
     """Run a task under limits, in a separate process started by the Dask worker."""
     allow_children()
     _close_abandoned(run)
-    processes = _processes_of_runs.setdefault(run, _RunProcesses())
-    try:
-        worker = processes.idle.get_nowait()
-    except queue.Empty:
+    own = (run, threading.get_ident())
+    if own not in _pools:
         # Dask removes this folder, even if the worker was killed.
         distributed = require("distributed", purpose="the dask executor")
-        worker = Worker(limits, Path(distributed.get_worker().local_directory) / "vuskit")
-    processes.busy.add(worker)
-    try:
-        return worker.run(task)
-    finally:
-        processes.busy.discard(worker)
-        processes.idle.put(worker)
-        processes.last_used = time.monotonic()
+        folder = Path(distributed.get_worker().local_directory) / "vuskit"
+        _pools[own] = Pool(1, limits, folder)
+    return _pools[own].run(task)
 
 
 def _close_abandoned(run: str) -> None:
     """End processes of other runs that were idle for long: their main process probably died."""
-    for other, processes in tuple(_processes_of_runs.items()):
-        idle = time.monotonic() - processes.last_used
-        if other != run and not processes.busy and idle > _IDLE_SECONDS:
-            _close_processes(other, kill=False)
+    for key, pool in tuple(_pools.items()):
+        abandoned = key[0] != run and pool.idle_seconds > _IDLE_SECONDS
+        if abandoned and _pools.pop(key, None) is not None:  # another thread may be faster
+            pool.close(kill=False)
 
 
-def _close_processes(run: str, *, kill: bool) -> None:
+def _close_pools(run: str, *, kill: bool) -> None:
     """End the processes of a run that belong to this Dask worker."""
-    processes = _processes_of_runs.pop(run, None)
-    if processes is not None:
-        processes.close(kill=kill)
+    for key in [key for key in tuple(_pools) if key[0] == run]:
+        pool = _pools.pop(key, None)
+        if pool is None:
+            continue
+        if pool.idle_seconds:
+            pool.close(kill=kill)
+        elif kill:
+            pool.kill()
 
 
 # --- Factory ----------------------------------------------------------------------------------
-
-
-def _make_local(
-    settings: ExecutorSettings,
-    limits: Limits,
-    scratch: Path | None,
-    versions: Mapping[str, str] | None,
-) -> Executor:
-    if settings.workers == 1 and limits.seconds is None and limits.memory is None:
-        return InProcessExecutor(threads=limits.threads)
-    return LocalExecutor(workers=settings.workers, limits=limits, scratch=scratch)
-
-
-def _make_dask(
-    settings: ExecutorSettings,
-    limits: Limits,
-    scratch: Path | None,
-    versions: Mapping[str, str] | None,
-) -> Executor:
-    return DaskExecutor(
-        address=settings.address, workers=settings.workers, limits=limits, versions=versions
-    )
-
-
-_MAKERS: dict[
-    str,
-    Callable[[ExecutorSettings, Limits, Path | None, Mapping[str, str] | None], Executor],
-] = {"local": _make_local, "dask": _make_dask}
 
 
 def make_executor(
@@ -648,8 +560,10 @@ def make_executor(
     ...     executor.name
     'in this process'
     """
-    return _MAKERS[settings.kind](settings, limits, scratch, versions)
-
-
-def _private_name() -> str:
-    return f".vuskit-{uuid.uuid4().hex[:12]}"
+    if settings.kind == "dask":
+        return DaskExecutor(
+            address=settings.address, workers=settings.workers, limits=limits, versions=versions
+        )
+    if settings.workers == 1 and limits.seconds is None and limits.memory is None:
+        return InProcessExecutor(threads=limits.threads)
+    return LocalExecutor(workers=settings.workers, limits=limits, scratch=scratch)

@@ -1,73 +1,160 @@
-"""Run many tasks on an executor, resume after interruptions, and report progress."""
+"""The loop of every benchmark, study and timing: run tasks, save results, report progress."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+from vuskit._util.text import plural
 from vuskit.engine.executors import Executor, ExecutorSettings, make_executor
-from vuskit.engine.results import ResultFolder
-from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
+from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, StaleWorkerError, Status, Task
 from vuskit.errors import InvalidInputError
-
-__all__ = ["TaskProgress", "run_tasks"]
 
 _POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
-class TaskProgress:
+class Progress:
     """Progress of `run_tasks`.
 
     Attributes
     ----------
-    done, total : int
-        Number of finished tasks, including stored ones, and of all tasks.
-    failed : int
-        Number of tasks that failed.
-    seconds_left : float or None
-        Estimated remaining time; None before the first task finishes.
-    name : str
-        Title of the task that finished last.
+    total : int
+        Number of tasks, without those whose parent failed.
+    before : int
+        Tasks with a result from earlier runs.
+    failed_before : int
+        How many of them failed.
+    counts : dict
+        Tasks finished by this run, by status.
+    seconds : float
+        Time since the first task started.
     running : tuple of str
         Titles of the running tasks.
-    stored : int
-        Number of tasks whose results were already stored.
+    name : str
+        Title of the task that finished last.
+    forecast : float or None
+        Estimated remaining time, if it is known better than from the rate.
+    not_computed : tuple of str
+        Reasons why tasks were not computed, because their data or code changed during the run.
+        They stay unfinished; the same call runs them.
     """
 
-    done: int
     total: int
-    failed: int = 0
-    seconds_left: float | None = None
-    name: str = ""
+    before: int = 0
+    failed_before: int = 0
+    counts: dict[Status, int] = field(default_factory=dict)
+    seconds: float = 0.0
     running: tuple[str, ...] = ()
-    stored: int = 0
+    name: str = ""
+    forecast: float | None = None
+    not_computed: tuple[str, ...] = ()
+
+    @property
+    def ran(self) -> int:
+        """Number of tasks finished by this run."""
+        return sum(self.counts.values())
+
+    @property
+    def done(self) -> int:
+        """Number of finished tasks, including those of earlier runs."""
+        return self.before + self.ran
+
+    @property
+    def failed(self) -> int:
+        """Number of tasks that failed in this run."""
+        return sum(count for status, count in self.counts.items() if status.failed)
+
+    @property
+    def per_minute(self) -> float:
+        """Tasks per minute in this run."""
+        return 60 * self.ran / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated remaining time; None before the first task finishes."""
+        if self.forecast is not None:
+            return self.forecast
+        rate = self.per_minute / 60
+        return (self.total - self.done) / rate if rate > 0 else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data for a store."""
+        return {
+            "total": self.total,
+            "done": self.done,
+            "failed": self.failed,
+            "per_minute": self.per_minute,
+            "seconds_left": self.seconds_left,
+            "running": list(self.running),
+        }
+
+
+class Results(Protocol):
+    """Where `run_tasks` keeps results, such as `vuskit.store.Store`."""
+
+    def statuses(self) -> Mapping[str, Status]:
+        """Statuses of finished tasks by key."""
+
+    def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
+        """Save finished tasks."""
+
+
+class MemoryResults:
+    """Outcomes in memory, by key.
+
+    Examples
+    --------
+    >>> MemoryResults().statuses()
+    {}
+    """
+
+    def __init__(self) -> None:
+        self.outcomes: dict[str, Outcome] = {}
+
+    def statuses(self) -> dict[str, Status]:
+        """Statuses of finished tasks by key."""
+        return {key: outcome.status for key, outcome in self.outcomes.items()}
+
+    def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
+        """Keep the outcomes of finished tasks."""
+        self.outcomes.update((task.key, outcome) for task, outcome in batch)
+
+    def get(self, key: str) -> Outcome | None:
+        """Outcome of a task; None if it is not finished."""
+        return self.outcomes.get(key)
 
 
 def run_tasks(
     tasks: Iterable[Task],
     *,
+    results: Results,
     total: int | None = None,
     executor: ExecutorSettings | Executor | None = None,
     limits: Limits | None = None,
     versions: Mapping[str, str] | None = None,
-    results: ResultFolder | None = None,
+    at_most: int | None = None,
+    repeat_failed: bool = False,
     on_outcome: Callable[[Task, Outcome], None] | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
-    one_at_a_time: bool = False,
-) -> dict[str, Outcome]:
-    """Run tasks and return their outcomes.
+    progress: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Run the tasks that have no result yet.
 
-    A failed task does not stop the others. Values do not depend on the executor or the number of
-    workers. Ctrl-C (KeyboardInterrupt) ends the workers and is raised again. After an
-    interruption, including ``kill -9``, the same call with the same `results` resumes.
+    A failed task does not stop the others, but tasks that need its result are dropped. Values do
+    not depend on the executor or the number of workers. Ctrl-C (KeyboardInterrupt) ends the workers
+    and is raised again. After an interruption, including ``kill -9``, the same call with the same
+    `results` resumes.
 
     Parameters
     ----------
     tasks : iterable of Task
-        What to do. Tasks with equal keys run once.
+        What to do; parents come before their children. Tasks with equal keys run once.
+    results : Results
+        Where results are kept.
     total : int, optional
         Number of tasks. If given, `tasks` is read lazily: the next task is requested when a worker
         is free, so that creating tasks may take time.
@@ -78,51 +165,52 @@ def run_tasks(
         Limits of each task; an `Executor` has its own. Default: none.
     versions : mapping of str to str, optional
         Library versions that Dask workers must have, as for `make_executor`.
-    results : ResultFolder, optional
-        Folder of results. Tasks with a stored result are skipped; new results are saved as they
-        arrive.
+    at_most : int, optional
+        Number of tasks that run at the same time. One, so that their times are comparable.
+    repeat_failed : bool, default=False
+        Run tasks again that failed in earlier runs.
     on_outcome : callable, optional
-        Called with each task and its outcome when it finishes or is found in `results`.
+        Called with each task and its outcome after it was saved.
     progress : callable, optional
-        Called with a `TaskProgress` whenever tasks start or end.
-    one_at_a_time : bool, default=False
-        Never run two tasks at the same time, so that their times are comparable.
+        Called with a `Progress` whenever tasks start or end, or a lazily read task has a result.
 
     Returns
     -------
-    dict
-        Outcomes by key, in the order of the tasks.
+    Progress
+        The final progress.
 
     Raises
     ------
     InvalidInputError
         If the Dask scheduler is unreachable, or limits are given together with an `Executor`.
-    OSError
+    StoreError
         If a result cannot be saved.
 
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from vuskit.engine import Action, Task, run_tasks
+    >>> from vuskit.engine import Action, MemoryResults, Task, run_tasks
     >>> @dataclass(frozen=True)
     ... class Square(Action):
     ...     number: float
     ...     def run(self):
     ...         return self.number**2
-    >>> outcomes = run_tasks(Task(f"square-{n}", f"square of {n}", Square(n)) for n in (3, 4))
-    >>> {key: outcome.value for key, outcome in outcomes.items()}
+    >>> results = MemoryResults()
+    >>> tasks = [Task(f"square-{n}", f"square of {n}", lambda n=n: Square(n)) for n in (3, 4)]
+    >>> run_tasks(tasks, results=results).done
+    2
+    >>> {key: outcome.value for key, outcome in results.outcomes.items()}
     {'square-3': 9, 'square-4': 16}
     """
     if isinstance(executor, Executor) and limits is not None:
         raise InvalidInputError(
             f"`limits` must be None with an Executor, got {limits}; set them when you create it"
         )
-    if total is None:
-        tasks = tasks if isinstance(tasks, Sized) else list(tasks)
-        total = len(tasks)
-    run = _Run(iter(tasks), total, results, on_outcome, progress)
-    first = run.next_task()
+    loop = _Loop(tasks, total, results, repeat_failed, on_outcome, progress)
+    loop.report()
+    first = loop.next_task()
     if first is not None:
+        loop.ready.appendleft(first)
         used = (
             nullcontext(executor)
             if isinstance(executor, Executor)
@@ -131,87 +219,150 @@ def run_tasks(
             )
         )
         with used as open_executor:
-            run.run_from(first, open_executor, one_at_a_time=one_at_a_time)
-    return {key: run.outcomes[key] for key in run.tasks}
+            loop.run(open_executor, at_most)
+    return loop.progress()
 
 
-class _Run:
+class _Loop:
     """State of one call to `run_tasks`."""
 
     def __init__(
         self,
-        waiting: Iterator[Task],
-        total: int,
-        results: ResultFolder | None,
+        tasks: Iterable[Task],
+        total: int | None,
+        results: Results,
+        repeat_failed: bool,
         on_outcome: Callable[[Task, Outcome], None] | None,
-        progress: Callable[[TaskProgress], None] | None,
+        observer: Callable[[Progress], None] | None,
     ) -> None:
-        self.waiting = waiting
-        self.total = total
-        self.results = results
-        self.on_outcome = on_outcome
-        self.progress = progress
-        self.tasks: dict[str, Task] = {}
-        self.outcomes: dict[str, Outcome] = {}
-        self.running: tuple[Task, ...] = ()
-        self.ran = self.failed = 0
-        self.last_title = ""
-        self.begin = time.perf_counter()
-        self._report()
+        self._results = results
+        self._on_outcome = on_outcome
+        self._observer = observer
+        self._statuses = {
+            key: status
+            for key, status in results.statuses().items()
+            if not (repeat_failed and status.failed)
+        }
+        self.ready: deque[Task] = deque()  # tasks whose parents have finished
+        self._children: dict[str, list[Task]] = {}  # tasks that wait for a parent
+        self._known: set[str] = set()
+        self._counts: dict[Status, int] = {}
+        self._unfinished: Counter[str] = Counter()
+        self._changed_code: dict[str | None, str] = {}
+        self._before = self._failed_before = 0
+        self._running: tuple[Task, ...] = ()
+        self._name = ""
+        self._begin = time.perf_counter()
+        if total is None:
+            tasks = list(tasks)
+        self._is_known = isinstance(tasks, list)  # otherwise, tasks are made when they can start
+        self._total = len(tasks) if isinstance(tasks, list) else total or 0
+        self._startable = self._read(tasks)
+        if self._is_known:  # so that the progress is known from the beginning
+            self._startable = iter(list(self._startable))
 
     def next_task(self) -> Task | None:
-        """Next task without a stored result; None if there is none."""
-        for task in self.waiting:
-            if task.key in self.tasks:
-                self.total -= 1
+        """Return the next task that can start; None if there is none at the moment."""
+        return self.ready.popleft() if self.ready else next(self._startable, None)
+
+    def _read(self, tasks: Iterable[Task]) -> Iterator[Task]:
+        """Yield tasks that can start, and keep those that wait for their parents."""
+        for task in tasks:
+            if task.key in self._known:
+                self._total -= 1
                 continue
-            self.tasks[task.key] = task
-            found = None if self.results is None else self.results.load(task.key)
-            if found is None:
-                return task
-            self._add(task, found)
-        return None
+            self._known.add(task.key)
+            status = self._statuses.get(task.key)
+            if status is not None:
+                self._before += 1
+                self._failed_before += status.failed
+                if not self._is_known:
+                    self.report()
+            elif task.parent is None or self._statuses.get(task.parent) is Status.OK:
+                found = [task]
+                del task  # it may hold a series, which is freed when the task has ended
+                yield found.pop()
+            elif task.parent in self._known and task.parent not in self._statuses:
+                self._children.setdefault(task.parent, []).append(task)
+            else:
+                self._total -= 1  # its parent failed
 
-    def run_from(self, task: Task | None, executor: Executor, *, one_at_a_time: bool) -> None:
-        """Run a task and all following tasks."""
-        while task is not None or len(self.outcomes) < len(self.tasks):
-            room = 1 - len(executor.running) if one_at_a_time else executor.free
-            while task is not None and room > 0:
-                executor.submit(task)
-                room -= 1
-                self.running = executor.running
-                self._report()
-                task = self.next_task()
-            for ended, outcome in executor.collect(_POLL_SECONDS):
-                if self.tasks.get(ended.key) is not ended:
-                    continue  # left over from an interrupted call
-                if self.results is not None and outcome.status is Status.OK:
-                    self.results.save(ended.key, outcome.value)
-                self.running = executor.running
-                self._add(ended, outcome)
+    def run(self, executor: Executor, at_most: int | None) -> None:
+        """Run until nothing is left."""
+        while self._start_some(executor, at_most) or executor.running:
+            ended = executor.collect(_POLL_SECONDS)
+            if ended and self._is_known:  # so that no worker waits for the disk
+                self._start_some(executor, at_most)
+            self._finish(ended, executor)
+            del ended  # it may hold series, which are freed before the next one is read
 
-    def _add(self, task: Task, outcome: Outcome) -> None:
-        self.outcomes[task.key] = outcome
-        self.ran += not outcome.stored
-        self.failed += outcome.status.failed
-        self.last_title = task.title
-        if self.on_outcome is not None:
-            self.on_outcome(task, outcome)
-        self._report()
+    def _start_some(self, executor: Executor, at_most: int | None) -> bool:
+        """Start tasks while there is room; return whether some are left."""
+        while True:
+            room = executor.free
+            if at_most is not None:
+                room = min(room, at_most - len(executor.running))
+            if room <= 0 and (executor.running or self.ready):
+                return True
+            task = self.next_task()
+            if task is None:
+                return False
+            if room <= 0:  # an executor without workers
+                self.ready.appendleft(task)
+                return True
+            if task.action.code in self._changed_code:
+                self._leave(task, self._changed_code[task.action.code])
+                continue
+            executor.submit(task)
+            self._running = executor.running
+            self.report()
 
-    def _report(self) -> None:
-        if self.progress is None:
-            return
-        done = len(self.outcomes)
-        spent = time.perf_counter() - self.begin
-        self.progress(
-            TaskProgress(
-                done=done,
-                total=self.total,
-                failed=self.failed,
-                seconds_left=spent / self.ran * (self.total - done) if self.ran else None,
-                name=self.last_title,
-                running=tuple(task.title for task in self.running),
-                stored=done - self.ran,
-            )
+    def _finish(self, ended: list[tuple[Task, Outcome]], executor: Executor) -> None:
+        self._running = executor.running
+        final = [(task, outcome) for task, outcome in ended if not outcome.is_unfinished]
+        if final:
+            self._results.save(final)
+        for task, outcome in ended:
+            self._name = task.title
+            if outcome.is_unfinished:
+                reason = (outcome.message or "").removeprefix(f"{outcome.error_type}: ")
+                if outcome.error_type == StaleWorkerError.__name__ and task.action.code:
+                    # New processes would refuse every other task with this code, too.
+                    self._changed_code[task.action.code] = reason
+                self._leave(task, reason)
+                continue
+            children = self._children.pop(task.key, [])
+            self._statuses[task.key] = outcome.status
+            self._counts[outcome.status] = self._counts.get(outcome.status, 0) + 1
+            if outcome.status is Status.OK:
+                # They go first: they are short, so an interrupted run has complete results.
+                self.ready.extend(children)
+            else:
+                self._total -= len(children)
+            if self._on_outcome is not None:
+                self._on_outcome(task, outcome)
+        self.report()
+
+    def _leave(self, task: Task, reason: str) -> None:
+        """Leave a task unfinished, and those that need its result."""
+        self._unfinished[reason] += 1
+        self._children.pop(task.key, None)
+
+    def progress(self) -> Progress:
+        return Progress(
+            total=self._total,
+            before=self._before,
+            failed_before=self._failed_before,
+            counts=dict(self._counts),
+            seconds=time.perf_counter() - self._begin,
+            running=tuple(task.title for task in self._running),
+            name=self._name,
+            not_computed=tuple(
+                f"{plural(count, 'job was', 'jobs were')} not computed: {reason}"
+                for reason, count in self._unfinished.items()
+            ),
         )
+
+    def report(self) -> None:
+        if self._observer is not None:
+            self._observer(self.progress())

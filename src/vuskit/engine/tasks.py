@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 from vuskit import errors
 from vuskit._util.text import storable_text
 from vuskit.errors import InvalidInputError
 
-__all__ = [
-    "UNLIMITED",
-    "Action",
-    "Limits",
-    "NotApplicableError",
-    "Outcome",
-    "StaleWorkerError",
-    "Status",
-    "Task",
-]
-
 _MESSAGE_CHARACTERS = 2_000
 _TRACEBACK_CHARACTERS = 20_000
 _NAME_CHARACTERS = 200
+# Not failures of the task: its data or code changed while it waited.
+_CHANGED = ("ChangedInputError", "StaleWorkerError")
 
 
 class Status(enum.StrEnum):
@@ -50,7 +43,7 @@ class StaleWorkerError(Exception):
     """Raised by an action that this process cannot run correctly, for example with old modules.
 
     The executor replaces the process and repeats the task once. If the new process raises the
-    error too, the task fails.
+    error too, the task stays unfinished.
     """
 
 
@@ -161,13 +154,30 @@ class Task:
         Content identity: tasks with equal keys have equal values.
     title : str
         One line for progress displays.
-    action : Action
-        What to do.
+    make : callable
+        Returns the `Action`; called when the task starts, after its parent has finished.
+    kind : str
+        What is done.
+    about : mapping
+        What the key is a digest of, as plain data.
+    parent : str or None
+        Key of the task whose result this one uses.
+    libraries : tuple of str
+        Distributions whose versions are recorded with the result.
     """
 
     key: str
     title: str
-    action: Action
+    make: Callable[[], Action]
+    kind: str = "task"
+    about: Mapping[str, Any] = field(default_factory=dict)
+    parent: str | None = None
+    libraries: tuple[str, ...] = ()
+
+    @cached_property
+    def action(self) -> Action:
+        """What to do."""
+        return self.make()
 
 
 @dataclass(frozen=True)
@@ -197,10 +207,6 @@ class Outcome:
         Wall time of the warm-up before this task, if there was one.
     worker : str or None
         Host and process that finished the task; None if the process died.
-    stored : bool
-        Whether the value was read from a `ResultFolder` instead of computed.
-    notes : tuple of str
-        Side effects of the task on its worker process.
     """
 
     status: Status
@@ -212,8 +218,6 @@ class Outcome:
     peak_bytes: int | None = None
     warm_up_seconds: float | None = None
     worker: str | None = None
-    stored: bool = False
-    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, most in (
@@ -224,6 +228,11 @@ class Outcome:
             text = getattr(self, name)
             if text is not None:
                 object.__setattr__(self, name, storable_text(text, most=most))
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether data or code changed while the task waited, so that it was not computed."""
+        return self.status.failed and self.error_type in _CHANGED
 
     @property
     def reason(self) -> str | None:

@@ -8,8 +8,6 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
-__all__ = ["AccessControl"]
-
 Message = MutableMapping[str, Any]
 Application = Callable[
     [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
@@ -36,15 +34,6 @@ class AccessControl:
     A request must use GET or HEAD, name this server in ``Host``, have no foreign ``Origin``, and
     carry the token: in the header ``x-vuskit-token``, in the cookie, or in the first address
     ``/?token=...``, which sets the cookie and redirects to ``/``.
-
-    Parameters
-    ----------
-    app : callable
-        An ASGI application.
-    token : str
-        Secret of this server.
-    port : int
-        Port of this server.
     """
 
     def __init__(self, app: Application, *, token: str, port: int) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -29,34 +29,26 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-__all__ = ["create_app"]
-
 _MORE_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-_IDENTITY = "{identity:str}"
 
 
 def create_app(content: Content, studies: Callable[[], list[Any]] = list) -> Starlette:
-    """Create the application, without access control; see `vuskit.explore.access.AccessControl`.
-
-    Parameters
-    ----------
-    content : Content
-        A run or saved scores.
-    studies : callable, optional
-        Returns results of studies to show as further sections. It must return the same list until
-        something changes.
-    """
+    """Create the application, without access control; see `vuskit.explore.access.AccessControl`."""
     routing = require("starlette.routing", purpose="vuskit explore", extra="explore")
     applications = require("starlette.applications", purpose="vuskit explore", extra="explore")
     views = _Views(content, studies)
+    # SQLite connections belong to the thread that opened them, so one thread reads the store.
+    # Evaluation pages take seconds and get their own thread.
+    reader = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore")
+    slow = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore-page")
     routes = {
-        "/": views.page,
-        "/data/status": views.status,
-        "/data/run": views.run,
-        "/data/comparison": views.comparison,
-        f"/data/series/{_IDENTITY}": views.series,
-        f"/data/series/{_IDENTITY}/lines": views.lines,
-        f"/series/{_IDENTITY}": views.evaluation,
+        "/": _html(reader, views.page),
+        "/data/status": _json(reader, views.status),
+        "/data/run": _json(reader, views.run),
+        "/data/comparison": _json(reader, views.comparison),
+        "/data/series/{identity:str}": _json(reader, views.series),
+        "/data/series/{identity:str}/lines": _json(reader, views.lines),
+        "/series/{identity:str}": _html(slow, views.evaluation),
     }
     app: Starlette = applications.Starlette(
         routes=[routing.Route(path, view, methods=["GET"]) for path, view in routes.items()]
@@ -65,21 +57,14 @@ def create_app(content: Content, studies: Callable[[], list[Any]] = list) -> Sta
 
 
 class _Views:
-    """One method per route; each reads the content in a separate thread."""
+    """One method per route; each runs in a thread that reads the content."""
 
     def __init__(self, content: Content, studies: Callable[[], list[Any]]) -> None:
         self._content = content
         self._studies = studies
         self._kept: tuple[list[Any], list[Section]] | None = None
-        # SQLite connections belong to the thread that opened them, so one thread reads the store.
-        # Evaluation pages take seconds and get their own thread.
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore")
-        self._slow = ThreadPoolExecutor(1, thread_name_prefix="vuskit-explore-page")
 
-    async def page(self, request: Request) -> Response:
-        return await self._html(self._reader, self._page)
-
-    def _page(self) -> str:
+    def page(self, request: Request) -> str:
         return explore_page(self._content, self._study_sections())
 
     def _study_sections(self) -> list[Section]:
@@ -89,53 +74,44 @@ class _Views:
             self._kept = results, study_sections(results) if results else []
         return self._kept[1]
 
-    async def status(self, request: Request) -> Response:
-        return await self._json(request, lambda: status_data(self._content.status()))
+    def status(self, request: Request) -> dict[str, Any]:
+        return status_data(self._content.status())
 
-    async def run(self, request: Request) -> Response:
-        return await self._json(request, lambda: explore_data(self._content.report()))
+    def run(self, request: Request) -> dict[str, Any]:
+        return explore_data(self._content.report())
 
-    async def comparison(self, request: Request) -> Response:
-        asked = request.query_params
-        return await self._json(request, lambda: self._compared(asked))
-
-    def _compared(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        report = self._content.report()
-        settings = _place("settings", asked.get("settings", "0"), len(report.settings))
-        measure = _place("measure", asked.get("measure", "0"), len(report.measures))
+    def comparison(self, request: Request) -> dict[str, Any]:
+        asked, report = request.query_params, self._content.report()
+        settings = _place(asked, "settings", len(report.settings))
+        measure = _place(asked, "measure", len(report.measures))
         filters = {name: asked.get(name, "") for name in ("dataset", *FILTERS)}
         return compare_series(report, settings, measure, select_series(report.series, filters))
 
-    async def series(self, request: Request) -> Response:
-        identity = request.path_params["identity"]
-        return await self._json(request, lambda: self._about(identity))
-
-    def _about(self, identity: str) -> dict[str, Any]:
-        scored = self._content.read(identity)
+    def series(self, request: Request) -> dict[str, Any]:
+        scored = self._content.read(request.path_params["identity"])
         series = scored.series
+        detectors = {
+            run: name for name in scored.detectors for run in scored.repeats.get(name, (name,))
+        }
         return {
             "n": series.n_points,
             "channels": list(series.channels) if series.n_channels > 1 else ["value"],
             "has_values": not np.isnan(series.values).all(),
             "scores": list(scored.scores),
-            "detectors": {run: name for name in scored.detectors for run in _runs(scored, name)},
+            "detectors": detectors,
             "events": [[int(start), int(stop)] for start, stop in series.events],
         }
 
-    async def lines(self, request: Request) -> Response:
-        identity, asked = request.path_params["identity"], request.query_params
-        return await self._json(request, lambda: self._lines(identity, asked))
-
-    def _lines(self, identity: str, asked: Mapping[str, str]) -> dict[str, Any]:
-        scored = self._content.read(identity)
+    def lines(self, request: Request) -> dict[str, Any]:
+        asked, scored = request.query_params, self._content.read(request.path_params["identity"])
         n = scored.series.n_points
         start, stop = _number(asked, "start", 0), _number(asked, "stop", n)
         pixels = _number(asked, "pixels", 1_000)
         values = np.asarray(scored.series.values).reshape(n, -1)
-        channel = _place("channel", asked.get("channel", "0"), values.shape[1])
+        channel = _place(asked, "channel", values.shape[1])
         scores = list(scored.scores.values())
-        wanted = asked.get("scores")
-        places = range(len(scores)) if wanted is None else _places(wanted, len(scores))
+        wanted = asked.get("scores", ",".join(map(str, range(len(scores)))))
+        places = [_place({"scores": o}, "scores", len(scores)) for o in wanted.split(",") if o]
         return {
             "start": start,
             "stop": stop,
@@ -143,20 +119,22 @@ class _Views:
             "scores": {place: line_data(scores[place], start, stop, pixels) for place in places},
         }
 
-    async def evaluation(self, request: Request) -> Response:
-        identity = request.path_params["identity"]
-        return await self._html(self._slow, lambda: self._evaluation(identity))
-
-    def _evaluation(self, identity: str) -> str:
-        report = self._content.evaluation(identity)
+    def evaluation(self, request: Request) -> str:
+        report = self._content.evaluation(request.path_params["identity"])
         return series_page_html(report, detectors=self._content.report().detectors)
 
-    # -- answers ---------------------------------------------------------------------------------
 
-    async def _json(self, request: Request, read: Callable[[], dict[str, Any]]) -> Response:
+# -- answers -----------------------------------------------------------------------------------
+
+
+_View = Callable[["Request"], Awaitable["Response"]]
+
+
+def _json(executor: ThreadPoolExecutor, read: Callable[[Request], dict[str, Any]]) -> _View:
+    async def answer(request: Request) -> Response:
         from starlette.responses import Response
 
-        status, found = await _attempt(self._reader, read)
+        status, found = await _attempt(executor, lambda: read(request))
         body = json.dumps(found, allow_nan=False, separators=(",", ":"))
         version = found.get("version")
         headers = {} if version is None else {"etag": f'"{version}"'}
@@ -164,16 +142,22 @@ class _Views:
             return Response(status_code=304, headers=headers)
         return Response(body, status, headers, media_type="application/json")
 
-    async def _html(self, executor: ThreadPoolExecutor, make: Callable[[], str]) -> Response:
+    return answer
+
+
+def _html(executor: ThreadPoolExecutor, make: Callable[[Request], str]) -> _View:
+    async def answer(request: Request) -> Response:
         from starlette.responses import HTMLResponse, PlainTextResponse
 
-        status, found = await _attempt(executor, lambda: {"page": make()})
+        status, found = await _attempt(executor, lambda: {"page": make(request)})
         if "page" not in found:
             return PlainTextResponse(f"{found['error']}\n", status)
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', found["page"])
         assert policy is not None  # every page has one
         headers = {"content-security-policy": f"{policy[1]}; {_MORE_POLICY}"}
         return HTMLResponse(found["page"], status, headers)
+
+    return answer
 
 
 async def _attempt(
@@ -188,11 +172,6 @@ async def _attempt(
         return 422, {"error": str(error)}
 
 
-def _runs(scored: Any, name: str) -> tuple[str, ...]:
-    found: tuple[str, ...] = scored.repeats.get(name, (name,))
-    return found
-
-
 def _number(asked: Mapping[str, str], name: str, default: int) -> int:
     text = asked.get(name, str(default))
     if not re.fullmatch(r"\d{1,12}", text, re.ASCII):
@@ -200,15 +179,11 @@ def _number(asked: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def _place(name: str, text: str, size: int) -> int:
-    found = _number({name: text}, name, 0)
+def _place(asked: Mapping[str, str], name: str, size: int) -> int:
+    found = _number(asked, name, 0)
     if found >= size:
         raise InvalidInputError(f"`{name}` must be below {size}, got {found}")
     return found
-
-
-def _places(text: str, size: int) -> list[int]:
-    return [_place("scores", one, size) for one in text.split(",") if one]
 
 
 # -- data --------------------------------------------------------------------------------------

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 
-__all__ = ["MOST_PIXELS", "envelope", "line_data"]
-
 MOST_PIXELS = 8_192
 
 Floats = NDArray[np.float64]
@@ -23,25 +21,6 @@ def envelope(line: Floats, start: int, stop: int, pixels: int) -> tuple[Floats, 
     Pixel ``p`` covers the points from ``start + p * size // pixels`` (included) to
     ``start + (p + 1) * size // pixels`` (excluded), where ``size = stop - start``. NaN is ignored;
     a pixel with only NaN is NaN.
-
-    Parameters
-    ----------
-    line : ndarray of shape (n,)
-        The whole line.
-    start, stop : int
-        First point, and one past the last. The range must hold at least `pixels` points.
-    pixels : int
-        Width of the drawing.
-
-    Returns
-    -------
-    tuple of ndarray of shape (pixels,)
-        Lowest and highest values.
-
-    Examples
-    --------
-    >>> envelope(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 0, 5, 2)
-    (array([1., 2.]), array([3., 5.]))
     """
     edges = start + np.arange(pixels, dtype=np.int64) * (stop - start) // pixels
     part = line[:stop]
@@ -49,28 +28,7 @@ def envelope(line: Floats, start: int, stop: int, pixels: int) -> tuple[Floats, 
 
 
 def line_data(line: Floats, start: int, stop: int, pixels: int) -> dict[str, Any]:
-    """Return a part of a line for a page: all points, or an envelope if there are too many.
-
-    Parameters
-    ----------
-    line : ndarray of shape (n,)
-        The whole line.
-    start, stop : int
-        First point, and one past the last.
-    pixels : int
-        Width of the drawing. Up to twice as many points are returned unchanged.
-
-    Returns
-    -------
-    dict
-        ``points``, or ``low`` and ``high``: little-endian single precision in base64, relative to
-        ``base``. ``range``: lowest and highest value of the whole line, or None if all are NaN.
-
-    Raises
-    ------
-    InvalidInputError
-        If the part is empty or outside the line, or the width is out of range.
-    """
+    """Return a part of a line for a page: all points, or an envelope if there are too many."""
     if not 0 <= start < stop <= line.size:
         raise InvalidInputError(
             f"`start` and `stop` must be a range within 0 to {line.size}, got {start} to {stop}"

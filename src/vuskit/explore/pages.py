@@ -10,8 +10,6 @@ from vuskit.explore.content import Content, values_version
 from vuskit.report.page.document import Section, fill, page_document, part
 from vuskit.report.page.run import RUN_ASSETS, RunReport, run_data, view_sections
 
-__all__ = ["explore_data", "explore_page"]
-
 _ASSETS = (*RUN_ASSETS, "explore.css", "explore.js")
 
 
@@ -24,15 +22,7 @@ def explore_data(report: RunReport) -> dict[str, Any]:
 
 
 def explore_page(content: Content, studies: Sequence[Section] = ()) -> str:
-    """Write the page of the server.
-
-    Parameters
-    ----------
-    content : Content
-        A run or saved scores.
-    studies : sequence of Section, optional
-        Sections of studies.
-    """
+    """Write the page of the server."""
     report = content.report()
     overview = Section(
         "overview",

@@ -13,8 +13,6 @@ from vuskit.explore.access import AccessControl
 from vuskit.explore.app import create_app
 from vuskit.explore.content import Content
 
-__all__ = ["ExploreServer"]
-
 HOST = "127.0.0.1"
 _GRACE = 2  # seconds that open requests get after Ctrl-C
 

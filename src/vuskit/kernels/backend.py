@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from vuskit.errors import MissingDependencyError
+from vuskit.errors import InvalidInputError, MissingDependencyError
 
 __all__ = ["core_name", "native_core"]
 
@@ -28,12 +28,16 @@ def native_core() -> Any:
     ------
     MissingDependencyError
         If ``VUSKIT_CORE=native`` is set and the library was not built.
+    InvalidInputError
+        If ``VUSKIT_CORE`` has another value.
     """
-    wanted = os.environ.get("VUSKIT_CORE")
+    wanted = os.environ.get("VUSKIT_CORE") or None  # an empty variable counts as not set
     if wanted is None:
         return _library
     if wanted == "numpy":
         return None
+    if wanted != "native":
+        raise InvalidInputError(f"`VUSKIT_CORE` must be 'native' or 'numpy', got {wanted!r}")
     if _library is None:
         raise MissingDependencyError(
             "VUSKIT_CORE=native requires the native core, which was not built; install a C "

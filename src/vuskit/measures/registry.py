@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import CodeType, FunctionType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -54,6 +54,7 @@ __all__ = [
     "fraction",
     "get_measure",
     "list_measures",
+    "main_measure",
     "measure",
     "positive_number",
     "register_measure",
@@ -70,6 +71,7 @@ GROUPS = {
 
 Function = TypeVar("Function", bound=Callable[..., float])
 P = ParamSpec("P")
+_MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
 _P = ParamSpec("_P")
 
 _DEFAULTS = EvaluationSettings(buffer=None)
@@ -856,6 +858,19 @@ def _registered(name: Any, argument: str, choices: Iterable[str]) -> Measure:
                 return measure
     hint = did_you_mean(name, [*_MEASURES, *choices])
     raise InvalidInputError(f"`{argument}` must be a registered measure, got {name!r}{hint}")
+
+
+def main_measure(names: Sequence[str]) -> str:
+    """Return the default measure for ordering detectors.
+
+    Examples
+    --------
+    >>> main_measure(["auc_pr", "vus_pr", "my_own"])
+    'vus_pr'
+    >>> main_measure(["f_score", "my_own"])
+    'my_own'
+    """
+    return next((name for name in _MAIN_MEASURES if name in names), names[-1])
 
 
 def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Measure, ...]:

@@ -37,8 +37,6 @@ from vuskit.studies.examples import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare_detectors"]
-
 _ALPHA = 0.1
 _SHARE_PRESENT = 0.5  # share of the series that a detector must have scored to be ranked
 
@@ -55,11 +53,6 @@ def compare_detectors(material: Material, dataset: str, measure: str) -> TableCo
     """Rank the detectors of a data set by a measure.
 
     Detectors with scores on fewer than half of the series are ignored.
-
-    Raises
-    ------
-    NotPossibleError
-        If fewer than two detectors remain.
     """
     rows = material.values
     rows = rows[(rows["dataset"] == dataset) & (rows["measure"] == measure)]

@@ -8,8 +8,6 @@ from vuskit._util.files import write_atomically
 from vuskit._util.tables import frame_csv
 from vuskit.datasets.synthetic import make_series
 
-__all__ = ["DEMO_DETECTORS", "DEMO_OPTIONS", "write_demo_series"]
-
 DEMO_DETECTORS = ("iforest", "lof", "ocsvm", "pca", "poly", "random")
 """Fast detectors of the paper, and random scores as an inaccurate detector."""
 
@@ -24,18 +22,6 @@ _N_POINTS, _N_ANOMALIES, _ANOMALY_LENGTH = 3000, 3, 30
 
 def write_demo_series(folder: str | Path, *, seed: int = 0) -> Path:
     """Write four synthetic series of each of four families; existing files are kept.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Created if it does not exist.
-    seed : int, default=0
-        Seed of the series.
-
-    Returns
-    -------
-    Path
-        The folder.
 
     Examples
     --------

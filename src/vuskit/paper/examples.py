@@ -17,8 +17,6 @@ from vuskit.paper.exhibits import NotPossibleError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MBA_805", "MBA_806", "Choice", "Example", "Examples", "find_detector", "find_series"]
-
 MBA_805, MBA_806 = (re.compile(rf"(mba|ecg)\D*{number}(?!\d)", re.I) for number in (805, 806))
 """Names of the two electrocardiograms that the paper shows."""
 
@@ -50,17 +48,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Example:
-    """Two detectors on a series.
-
-    Attributes
-    ----------
-    series : str
-        Data set and name.
-    detectors : tuple of str
-        The two detectors.
-    reason : str
-        Why this example was chosen.
-    """
+    """Two detectors on a series."""
 
     series: str
     detectors: tuple[str, str]
@@ -89,15 +77,7 @@ def find_series(pattern: re.Pattern[str], known: list[str]) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Examples for figures; the same values and choice give the same examples.
-
-    Parameters
-    ----------
-    values : DataFrame
-        One row for each series, detector and measure, from the consistency study.
-    choice : Choice
-        Examples that the user chose.
-    """
+    """Examples for figures; the same values and choice give the same examples."""
 
     values: pd.DataFrame
     choice: Choice
@@ -124,13 +104,7 @@ class Examples:
 
     @cached_property
     def compared(self) -> tuple[Example, ...]:
-        """One or two examples for Figure 8, each with two detectors on a series.
-
-        Raises
-        ------
-        NotPossibleError
-            If no series has two detectors.
-        """
+        """One or two examples for Figure 8, each with two detectors on a series."""
         if self.choice.series or self.choice.pairs:
             return self._chosen()
         paper = [
@@ -176,13 +150,7 @@ class Examples:
         return tuple(self._pair_on(series, pair) for pair in self.choice.pairs)
 
     def find(self, name: str) -> str:
-        """Return the series that matches a name or pattern; extensions are optional.
-
-        Raises
-        ------
-        InvalidInputError
-            If no series matches.
-        """
+        """Return the series that matches a name or pattern; extensions are optional."""
         known = self.series
         for one in known:
             last = one.rpartition("/")[2]
@@ -267,13 +235,7 @@ class Examples:
         return {str(name): int(counts[name]) for name in sorted(counts.index, key=_by_size(counts))}
 
     def ranked_dataset(self) -> str:
-        """Return the data set whose detectors are ranked in Figure 1.
-
-        Raises
-        ------
-        NotPossibleError
-            If all data sets are too small.
-        """
+        """Return the data set whose detectors are ranked in Figure 1."""
         chosen = self.datasets(1)
         if self.choice.datasets:
             return chosen[0]
@@ -286,13 +248,7 @@ class Examples:
         return name
 
     def datasets(self, count: int) -> list[str]:
-        """Return data sets for panels: those chosen, or the paper's and then the largest.
-
-        Raises
-        ------
-        InvalidInputError
-            If a chosen data set does not exist.
-        """
+        """Return data sets for panels: those chosen, or the paper's and then the largest."""
         known = {_same(name): name for name in self.sizes}
         for name in self.choice.datasets:
             if _same(name) not in known:

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 
     from vuskit.paper.material import Material
 
-__all__ = [
-    "RESULTS",
-    "Built",
-    "Exhibit",
-    "NotPossibleError",
-    "NotRequestedError",
-    "Part",
-    "exhibit",
-    "list_exhibits",
-    "select_exhibits",
-]
-
 KINDS = {"fig": "Figure", "table": "Table"}
 RESULTS = (
     "consistency",

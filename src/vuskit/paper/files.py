@@ -11,7 +11,6 @@ from string import ascii_lowercase
 from typing import Any
 
 import vuskit
-from vuskit._util.code_identity import package_digest
 from vuskit._util.files import atomic_files, write_atomically
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit.errors import (
@@ -27,9 +26,7 @@ from vuskit.report.figures import PanelsDisplay
 from vuskit.report.figures.base import PAGE_DPI
 from vuskit.report.page.studies import figure_data
 from vuskit.report.tables import write_table
-from vuskit.studies.identity import short_digest
-
-__all__ = ["MadeExhibit", "make_exhibit", "read_made"]
+from vuskit.store.identity import key_of, package_digest
 
 _FIGURE_FORMATS = ("pdf", "png")
 _EXPECTED_WARNINGS = (InvertedScoreWarning, ThresholdResolutionWarning, UndefinedMeasureWarning)
@@ -71,27 +68,11 @@ class MadeExhibit:
 def make_exhibit(
     exhibit: Exhibit, material: Material, folder: Path, *, results: Mapping[str, str]
 ) -> MadeExhibit:
-    """Build an exhibit and write its files, or reuse those of an earlier run.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        The figure or table.
-    material : Material
-        Series, scores and results.
-    folder : Path
-        Output folder; records are kept in ``work``.
-    results : mapping from str to str
-        Digests of the results by name.
-
-    Returns
-    -------
-    MadeExhibit
-        Has a reason instead of files if this data does not allow the exhibit.
-    """
+    """Build an exhibit and write its files, or reuse those of an earlier run."""
     used = [results.get(name, "") for name in exhibit.needs]
     code = [package_digest(Path(vuskit.__file__).parent), core_name()]
-    key = short_digest([exhibit.stem, code, repr(material.choice), used])
+    about = {"code": code, "choice": repr(material.choice), "results": used}
+    key = key_of(exhibit.stem, about)
     found = read_made(exhibit, folder, key)
     if found is not None:
         return found

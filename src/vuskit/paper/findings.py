@@ -30,21 +30,10 @@ from vuskit.paper.words import (
     titles,
     with_values,
 )
-from vuskit.studies.timing import single_slopes
+from vuskit.studies.timing.tables import single_slopes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "Checked",
-    "Finding",
-    "FindingTable",
-    "Statement",
-    "Verdict",
-    "check_statements",
-    "list_statements",
-    "statement",
-]
 
 _FEWEST_SERIES = 5
 """Statements about means over series need this many series."""
@@ -68,17 +57,7 @@ class Verdict(enum.StrEnum):
 
 
 class Checked(NamedTuple):
-    """Outcome of a check.
-
-    Attributes
-    ----------
-    measured : str
-        The measured numbers, as a sentence.
-    agrees : bool
-        Whether they agree with the statement.
-    n_series : int
-        Number of series measured.
-    """
+    """Outcome of a check."""
 
     measured: str
     agrees: bool
@@ -267,13 +246,7 @@ def _enough(count: int) -> int:
 
 
 def _present(names: Iterable[str], known: Any) -> list[str]:
-    """Return the names as a list if the measures of all of them are known.
-
-    Raises
-    ------
-    NotPossibleError
-        If one is missing.
-    """
+    """Return the names as a list if the measures of all of them are known."""
     wanted = list(names)
     missing = [name for name in wanted if name not in known]
     if missing:
@@ -317,13 +290,7 @@ def _orders_differ(material: Material) -> Checked:
 def _two_on(
     material: Material, pattern: Any, name: str, pair: tuple[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the values of two detectors on a series of the paper.
-
-    Raises
-    ------
-    NotPossibleError
-        If the series or a detector is missing.
-    """
+    """Return the values of two detectors on a series of the paper."""
     examples = material.examples
     series = find_series(pattern, examples.series)
     if series is None:
@@ -531,7 +498,8 @@ def _faster(material: Material) -> Checked:
         raise NotPossibleError(f"VUS was measured on at most {longest:,} points; raise the budget")
     ratio = seconds["naive"] / seconds["opt"]
     slopes = {
-        (row.contestant, row.parameter): row.to_naive for row in single_slopes(material.timing).rows
+        (row.contestant, row.parameter): row.to_naive
+        for row in single_slopes(material.timing).itertuples()
     }
     kept = {
         title: slopes["opt", name]

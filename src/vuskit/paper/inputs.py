@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +10,13 @@ from typing import Any
 from vuskit._util.files import write_atomically
 from vuskit._util.optional import is_installed
 from vuskit._util.text import plural
-from vuskit.bench import Run, load_plan, run_plan
-from vuskit.bench.plan import planned_folder
+from vuskit.bench import Run, run_plan
+from vuskit.bench.plan import make_plan, planned_folder
 from vuskit.datasets import read_collection
 from vuskit.detectors import detector_class
 from vuskit.engine import ExecutorSettings
 from vuskit.errors import InvalidInputError
 from vuskit.studies import Source, open_scores
-
-__all__ = ["PAPER_DETECTORS", "PaperInput", "open_input", "run_detectors", "usable_detectors"]
 
 PAPER_DETECTORS = (
     "iforest", "lof", "mp", "norma", "pca", "ae", "lstm_ad", "poly", "cnn", "ocsvm",
@@ -43,19 +40,7 @@ _SECONDS_PER_SCORE = 2.0  # rough, for the progress bar only
 
 @dataclass(frozen=True)
 class PaperInput:
-    """Data of a reproduction.
-
-    Attributes
-    ----------
-    sources : tuple of Source
-        Series with scores; empty if the detectors must run first.
-    series : Path or None
-        Folder of series without scores, on which the detectors must run first.
-    n_series : int
-        Number of series.
-    notes : tuple of str
-        Messages for the user.
-    """
+    """Data of a reproduction."""
 
     sources: tuple[Source, ...]
     series: Path | None = None
@@ -70,19 +55,7 @@ class PaperInput:
 
 
 def open_input(source: Any) -> PaperInput:
-    """Detect the kind of input; computes nothing.
-
-    Parameters
-    ----------
-    source : path, ScoredSeries, or iterable of these
-        Folder of saved scores, of a benchmark run, or of series; a plan; or scored series in
-        memory.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are no usable series.
-    """
+    """Detect the kind of input; computes nothing."""
     if not isinstance(source, (str, Path)):
         sources = open_scores(source)
         return PaperInput(sources, None, len(sources))
@@ -112,11 +85,6 @@ def open_input(source: Any) -> PaperInput:
 def usable_detectors(chosen: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the chosen detectors, or those of the paper whose libraries are installed.
 
-    Raises
-    ------
-    InvalidInputError
-        If a detector is unknown.
-
     Examples
     --------
     >>> usable_detectors(["lof", "pca"])
@@ -140,42 +108,21 @@ def run_detectors(
     seed: int,
     progress: Callable[..., None],
 ) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """Run detectors on a folder of series; finished jobs are reused.
-
-    Parameters
-    ----------
-    series : Path
-        Folder of the series.
-    folder : Path
-        Folder of the benchmark run.
-    detectors : sequence of str
-        Names of the detectors.
-    executor : ExecutorSettings
-        Where to run.
-    seed : int
-        Seed of the detectors.
-    progress : callable
-        Called with the number of finished jobs, the total, a name, and the number of jobs that
-        earlier runs finished.
-
-    Returns
-    -------
-    tuple
-        Scored series, and messages about failures.
-
-    Raises
-    ------
-    InvalidInputError
-        If all detectors failed on all series.
-    """
+    """Run detectors on a folder of series; finished jobs are reused."""
+    placed = {"kind": executor.kind, "workers": executor.workers, "address": executor.address}
+    document = {
+        "folder": "run",
+        "seeds": [seed],
+        "series": [{"folder": str(series.resolve())}],
+        "detectors": [{"name": name} for name in detectors],
+        "executor": {name: value for name, value in placed.items() if value is not None},
+    }
+    plan = make_plan(document, base=folder.resolve(), name="the detectors of the paper")
     folder.mkdir(parents=True, exist_ok=True)
-    plan = folder / _PLAN
-    write_atomically(plan, _plan_text(series.resolve(), detectors, executor, seed))
+    write_atomically(folder / _PLAN, plan.text)
     summary = run_plan(
-        load_plan(plan),
-        observer=lambda state, ended: progress(
-            state.done, state.total, ended[-1][0].title if ended else "", state.before
-        ),
+        plan,
+        observer=lambda state: progress(state.done, state.total, state.name, state.before),
     )
     status = Run(summary.folder).status(failures=3)
     notes = [*summary.notes, *summary.not_computed]
@@ -185,17 +132,3 @@ def run_detectors(
         for cause in status.causes
     ]
     return open_scores(summary.folder), tuple(notes)
-
-
-def _plan_text(
-    series: Path, detectors: Sequence[str], executor: ExecutorSettings, seed: int
-) -> str:
-    entries = "\n".join(f"[[detectors]]\nname = {json.dumps(name)}\n" for name in detectors)
-    address = "" if executor.address is None else f"address = {json.dumps(executor.address)}\n"
-    return (
-        "# Detectors of `vuskit paper`.\n"
-        f'folder = "run"\nseeds = [{seed}]\n\n'
-        f"[[series]]\nfolder = {json.dumps(str(series), ensure_ascii=False)}\n\n"
-        f"{entries}\n[executor]\nkind = {json.dumps(executor.kind)}\n"
-        f"workers = {executor.workers}\n{address}"
-    )

@@ -26,8 +26,6 @@ from vuskit.studies.timing import TimingResult
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Material"]
-
 
 @dataclass(eq=False)
 class Material:

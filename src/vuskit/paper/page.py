@@ -14,8 +14,6 @@ from vuskit.report.page.document import Section, element, page_document, wrapped
 from vuskit.report.page.studies import STUDY_ASSETS, measures_of
 from vuskit.studies import PublishedComparison
 
-__all__ = ["paper_page_html"]
-
 
 def paper_page_html(
     title: str,
@@ -27,30 +25,7 @@ def paper_page_html(
     settings: Sequence[SettingsText] = (),
     published: PublishedComparison | None = None,
 ) -> str:
-    """Return the page as an HTML document.
-
-    Parameters
-    ----------
-    title : str
-        Heading and title of the page.
-    made : sequence of MadeExhibit
-        The exhibits in order.
-    findings : FindingTable
-        Statements and verdicts.
-    about : str, optional
-        Sentence about the data, below the heading.
-    notes : sequence of str, optional
-        Failures and other messages; shown after the findings.
-    settings : sequence of SettingsText, optional
-        Settings of the studies; collapsed at the end of the page.
-    published : PublishedComparison, optional
-        Published values next to those of this data.
-
-    Returns
-    -------
-    str
-        One HTML document. It links to the files of the exhibits, which are in the same folder.
-    """
+    """Return the page as an HTML document."""
     figures = [
         {**figure, "name": _place(one, place)}
         for one in made

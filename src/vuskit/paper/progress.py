@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["PaperProgress", "Tracker"]
-
 
 @dataclass(frozen=True)
 class PaperProgress:
@@ -38,13 +36,6 @@ class PaperProgress:
 
 class Tracker:
     """Sum up the progress of all steps.
-
-    Parameters
-    ----------
-    weights : mapping from str to float
-        Expected seconds of each step.
-    tell : callable, optional
-        Called with a `PaperProgress`.
 
     Examples
     --------

@@ -37,8 +37,6 @@ from vuskit.studies import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PaperResult", "reproduce"]
-
 PAGE = "index.html"
 _TITLE = "VUS paper: figures, tables and findings"
 _SECONDS_PER_EXHIBIT = 2.0

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import vuskit
 from vuskit._util.environment import describe_environment
-from vuskit.engine import ExecutorSettings, Limits
+from vuskit.engine import ExecutorSettings, Limits, Progress
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
 from vuskit.report.figures.choice import sampled
+from vuskit.store.identity import code_of, key_of
 from vuskit.studies import Source, StudyResult, get_study, load_study_result
-from vuskit.studies.identity import short_digest
 from vuskit.studies.saved import pack
 from vuskit.studies.timing import (
     Case,
-    Progress,
-    TimingStore,
     scored_cases,
     synthetic_cases,
     timing_study,
 )
-
-__all__ = ["STUDIES", "Work", "digest_of", "needed_results"]
 
 STUDIES = ("consistency", "scenarios", "robustness", "separability")
 """Studies in the order in which they run: fast ones, which may reject the data, come first."""
@@ -54,27 +51,7 @@ def needed_results(needs: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Settings for computing results.
-
-    Attributes
-    ----------
-    folder : Path
-        Folder of finished series, results and timings.
-    measures : tuple of Measure
-        The studied measures.
-    options : mapping from str to mapping
-        Options of each study.
-    executor : ExecutorSettings
-        Where the studies run.
-    limits : Limits or None
-        Time and memory limits of each series.
-    budget : float
-        Seconds for both timings together.
-    seed : int
-        Seed of generated series.
-    quick : bool
-        Whether to time fewer settings of generated series.
-    """
+    """Settings for computing results."""
 
     folder: Path
     measures: tuple[Measure, ...] = field(default_factory=lambda: resolve_measures("paper"))
@@ -99,23 +76,7 @@ class Work:
     def run(
         self, name: str, sources: tuple[Source, ...], progress: Callable[..., None]
     ) -> StudyResult:
-        """Compute a result, or read it if an earlier run computed it.
-
-        Parameters
-        ----------
-        name : str
-            One of `vuskit.paper.exhibits.RESULTS` except the summary.
-        sources : tuple of Source
-            Series with scores.
-        progress : callable
-            Called with the number of finished parts, the total, a name, and the number of parts
-            that earlier runs finished.
-
-        Raises
-        ------
-        InvalidInputError
-            If the data does not allow it.
-        """
+        """Compute a result, or read it if an earlier run computed it."""
         if name == "timing":
             cases = synthetic_cases(quick=self.quick, seed=self.seed)
             return self._time(name, cases, progress)
@@ -134,8 +95,8 @@ class Work:
             None if alone else sources,
             executor=ExecutorSettings() if alone else self.executor,
             limits=None if alone else self.limits,
-            folder=None if alone else self.folder / "series",
-            progress=lambda state: progress(state.done, state.total, state.name, state.stored),
+            folder=None if alone else self.folder / "results",
+            progress=_teller(progress),
         )
         found.save(self.folder / "studies")
         return found
@@ -148,27 +109,34 @@ class Work:
             raise InvalidInputError("no series has both normal and anomalous points")
         repeats = _REPEATS[self.budget >= _LONG_BUDGET]
         budget = self._budget_of(name)
-        settings = repr([(one.name, one.setting) for one in cases])
-        parts = [describe_environment(), settings, _CLOCK]
-        folder = self.folder / name.replace("_", "-") / short_digest(parts)[:12]
-        results = folder / f"{budget}-seconds-{repeats}-repeats"
+        about = {
+            "cases": repr([(one.name, one.setting) for one in cases]),
+            "environment": describe_environment(),
+            "code": code_of(vuskit).parts,
+            "budget": budget,
+            "repeats": repeats,
+        }
+        results = self.folder / f"{name.replace('_', '-')}-{key_of(name, about)[:12]}"
         if (finished := results / "timing_result.npz").is_file():
             found: StudyResult = load_study_result(finished)
             return found
-        store = TimingStore(folder)
-
-        def tell(state: Progress) -> None:
-            progress(state.done, state.total, state.job.title if state.job else "")
-
         # Timing runs here, one case at a time, since the workers of a cluster may differ.
         result = timing_study(
-            cases, repeats=repeats, clock=_CLOCK, budget=budget, store=store, progress=tell
+            cases,
+            repeats=repeats,
+            clock=_CLOCK,
+            budget=budget,
+            folder=self.folder / "results",
+            progress=_teller(progress),
         )
         if not result.samples:
             raise InvalidInputError("the budget is too short to time anything; raise the budget")
-        result = replace(result, study=None)
         result.save(results)
         return result
+
+
+def _teller(progress: Callable[..., None]) -> Callable[[Progress], None]:
+    return lambda state: progress(state.done, state.total, state.name, state.before)
 
 
 def digest_of(result: Any) -> str:

@@ -10,19 +10,9 @@ from vuskit.paper.results import STUDIES
 from vuskit.paper.words import plural, title_of
 from vuskit.studies import StudyResult
 
-__all__ = ["SettingsText", "describe_settings"]
-
 
 class SettingsText(NamedTuple):
-    """Settings of the measures or of one study.
-
-    Attributes
-    ----------
-    heading : str
-        What the sentences are about.
-    sentences : tuple of str
-        One for each setting.
-    """
+    """Settings of the measures or of one study."""
 
     heading: str
     sentences: tuple[str, ...]
@@ -32,11 +22,6 @@ def describe_settings(results: Mapping[str, Any]) -> list[SettingsText]:
     """Describe how the studies were run.
 
     Settings of the measures come first if the studies share them.
-
-    Parameters
-    ----------
-    results : mapping from str to result or str
-        Results by name; strings, which state why a result is missing, are ignored.
     """
     studied = {
         name: results[name]

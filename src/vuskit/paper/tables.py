@@ -7,7 +7,8 @@ from vuskit.measures import list_properties
 from vuskit.paper.exhibits import Built, NotPossibleError, exhibit
 from vuskit.paper.material import Material
 from vuskit.paper.words import joined, number, plural, series_count
-from vuskit.studies.timing import CONTESTANTS, complexity_table, exponents
+from vuskit.studies.timing.contestants import CONTESTANTS
+from vuskit.studies.timing.tables import complexity_table, exponents
 
 __all__: list[str] = []
 
@@ -41,7 +42,7 @@ def complexity(material: Material) -> Built:
         raise NotPossibleError("no algorithm of VUS was measured; raise the budget")
     found = {
         (row.contestant, row.parameter): row.exponent
-        for row in exponents(material.timing).rows
+        for row in exponents(material.timing).itertuples()
         if row.quantity == "time"
     }
     said = [

@@ -9,21 +9,13 @@ from vuskit._util.tables import TableForms, TableLayout
 from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
 from vuskit.paper.material import Material
 from vuskit.paper.words import number, plural, series_count
-from vuskit.studies.timing import (
-    CONTESTANTS,
-    PAPER_RANGES,
-    PARAMETERS,
-    Setting,
-    TimingResult,
-    joint_slopes,
-    rows_of_sweep,
-    single_slopes,
-)
+from vuskit.studies.timing import Setting, TimingResult
+from vuskit.studies.timing.cases import PARAMETERS
+from vuskit.studies.timing.contestants import CONTESTANTS
+from vuskit.studies.timing.tables import PAPER_RANGES, joint_slopes, rows_of_sweep, single_slopes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["speed_on_longest"]
 
 _ALGORITHMS = ("naive", "opt", "opt_mem")
 _TITLES = {name: CONTESTANTS[name].title for name in _ALGORITHMS}
@@ -50,13 +42,7 @@ class _Laid(TableForms):
 
 
 def speed_on_longest(result: TimingResult) -> tuple[int, dict[str, float]]:
-    """Return the longest series measured with all three algorithms, and their median seconds.
-
-    Raises
-    ------
-    NotPossibleError
-        If no length was measured with all of them.
-    """
+    """Return the longest series measured with all three algorithms, and their median seconds."""
     cells = rows_of_sweep(result.summary(), "n_points")
     wide = cells.pivot_table(index="n_points", columns="contestant", values="median")
     if not set(_ALGORITHMS) <= set(wide.columns):
@@ -87,7 +73,7 @@ def timing(material: Material) -> Built:
     """Seconds and memory while one parameter varies."""
     found = material.timing
     figures = found.figures()
-    cells = len({sample.key for sample in found.samples})
+    cells = len({sample.cell for sample in found.samples})
     caption = (
         "Execution time, and peak memory in the second figure, while one parameter of Table 4 "
         "varies. Lines: medians. Bands: quartiles. "
@@ -167,11 +153,10 @@ def parameters(material: Material) -> Built:
 @exhibit("table", 5, "slopes", title="Dependence of time on each parameter", needs=["timing"])
 def slopes(material: Material) -> Built:
     """Slope of the median time against each parameter, next to the paper's."""
-    found = single_slopes(material.timing)
-    if not found.rows:
+    frame = single_slopes(material.timing)
+    if frame.empty:
         raise NotPossibleError("needs three values of a parameter; raise the budget")
-    frame = found.to_frame()
-    shown = [row for row in found.rows if row.contestant in _ALGORITHMS]
+    shown = [row for row in frame.itertuples() if row.contestant in _ALGORITHMS]
     cells = [
         [
             CONTESTANTS[row.contestant].title,
@@ -214,14 +199,13 @@ def slopes(material: Material) -> Built:
 )
 def slopes_together(material: Material) -> Built:
     """Joint regression of the time on number of anomalies, length and anomaly length."""
-    found = joint_slopes(material.timing_series)
-    if not found.rows:
+    frame = joint_slopes(material.timing_series)
+    if frame.empty:
         count = material.timing_series.summary()["series"].nunique()
         raise NotPossibleError(
             f"a regression needs at least five series, got {count}; raise the budget"
         )
-    frame = found.to_frame()
-    shown = [row for row in found.rows if row.contestant in _ALGORITHMS]
+    shown = [row for row in frame.itertuples() if row.contestant in _ALGORITHMS]
     cells = [
         [
             CONTESTANTS[row.contestant].title,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +19,13 @@ from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural, quoted
-from vuskit.bench import (
-    AVERAGES,
-    Run,
-    Status,
-    directions,
-    main_measure,
-    measure_called,
-    rows_of_mean,
-)
-from vuskit.bench._leaderboard import common_values, measures_in_order, values_by_series
+from vuskit.bench import AVERAGES, Run, Status, Values, measure_called
+from vuskit.bench._leaderboard import common_series, measures_in_order
+from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
+from vuskit.measures.registry import Measure, main_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +34,6 @@ __all__ = [
     "COLUMNS",
     "SPREADS",
     "PublicationTable",
-    "chance_values",
     "publication_table",
     "table_page",
 ]
@@ -49,6 +45,7 @@ SPREADS = ("std", "bootstrap", "none")
 """Allowed spreads next to a mean."""
 
 _RESAMPLES = 1000
+_DRAWS = 20  # random scores per series
 _LEVEL = 0.95
 _MOST_TITLES = 3
 _MISSING = "–"  # noqa: RUF001
@@ -78,8 +75,8 @@ class PublicationTable(TableForms):
 
     Attributes
     ----------
-    cells : pandas.DataFrame
-        One row per detector, measure and data set: ``mean``, ``std``, ``lower`` and ``upper``
+    cells : list of dict
+        One record per detector, measure and data set: ``mean``, ``std``, ``lower`` and ``upper``
         (missing unless requested), ``series`` (number of series) and ``mean_rank``. Means over
         data sets have an empty ``dataset``. Chance has an empty ``detector``.
     detectors : tuple of str
@@ -101,7 +98,7 @@ class PublicationTable(TableForms):
         As for :func:`publication_table`.
     """
 
-    cells: pd.DataFrame
+    cells: list[dict[str, Any]]
     detectors: tuple[str, ...]
     measures: dict[str, str]
     higher_is_better: dict[str, bool]
@@ -116,8 +113,16 @@ class PublicationTable(TableForms):
     seed: int
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the numbers in full precision; see ``cells``."""
-        return self.cells.copy()
+        """Return ``cells`` as a table, in full precision.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", purpose="a table of means")
+        frame: pd.DataFrame = pandas.DataFrame(self.cells)
+        return frame
 
     def to_text(self, width: int | None = None) -> str:
         """Return the table as plain text.
@@ -178,12 +183,13 @@ class PublicationTable(TableForms):
 
     @property
     def _has_chance(self) -> bool:
-        return bool((self.cells["detector"] == "").any())
+        return any(not row["detector"] for row in self.cells)
 
     @property
     def _has_ranks(self) -> bool:
         """Whether there is a column of mean ranks; only tables of one measure have one."""
-        return len(self.measures) == 1 and bool(self.cells["mean_rank"].notna().any())
+        known = (not math.isnan(row["mean_rank"]) for row in self.cells)
+        return len(self.measures) == 1 and any(known)
 
     # -- layout ----------------------------------------------------------------------------------
 
@@ -240,7 +246,7 @@ class PublicationTable(TableForms):
     def _records(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
         """Rows of ``cells`` by data set and measure, then by detector."""
         found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
-        for row in self.cells.to_dict("records"):
+        for row in self.cells:
             found.setdefault((row["dataset"], row["measure"]), {})[row["detector"]] = row
         return found
 
@@ -344,7 +350,7 @@ def publication_table(
 
     Parameters
     ----------
-    values : pandas.DataFrame or Run
+    values : pandas.DataFrame, Run or Values
         One row per value with the columns ``series``, ``detector``, ``measure`` and ``value``.
         Optional columns are ``dataset``, ``seed``, ``settings``, ``status``, ``buffer``,
         ``higher_is_better`` and ``measure_title``. A benchmark run has all of them.
@@ -404,7 +410,6 @@ def publication_table(
     series        2       2       4
     *: best in column.
     """
-    require("pandas", purpose="a table of means")
     check_choice("by", by, AVERAGES)
     kind = check_choice("spread", spread or "none", SPREADS)
     if columns is not None:
@@ -412,20 +417,21 @@ def publication_table(
     if rank is not None:
         check_choice("rank", rank, AVERAGES)
     digits, seed = check_int("digits", digits, minimum=0), check_int("seed", seed, minimum=0)
-    run = values if isinstance(values, Run) else None
-    rows = _one_settings(_checked(run.outcomes() if run else values), settings)
+    evaluated = values if isinstance(values, Run | Values) else None
+    rows = _one_settings(_read(values), settings)
     rows, names = _of_detectors(rows, detectors)
-    datasets = tuple(map(str, rows["dataset"].unique()))
+    datasets = _unique(row.dataset for row in rows)
     if columns is None or datasets == (_NO_DATASET,):
         columns = "dataset" if len(datasets) > 1 else "measure"
     chosen = _chosen_measures(rows, measures, columns)
-    rows = rows[rows["measure"].isin(chosen)]
-    random = _chance_rows(run, rows, chance, chosen)
-    known = directions(rows)
-    higher = {name: known[name] for name in chosen}
-    cells = _Maker(rows, names, datasets, random, kind, by, rank, seed).cells(higher)
+    rows = [row for row in rows if row.measure in chosen]
+    random = _chance_levels(evaluated, rows, chance, chosen)
+    found = _measures(rows, chosen)
+    titles = {name: one.title for name, one in found.items()}
+    higher = {name: one.higher_is_better for name, one in found.items()}
+    known = _by_measure(rows)
+    cells = _Maker(known, names, datasets, random, kind, by, rank, seed).cells(higher)
     order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
-    titles = _titles(rows, chosen)
     failures = _failures(rows, names)
     return PublicationTable(
         cells=cells,
@@ -435,7 +441,7 @@ def publication_table(
         columns=columns,
         datasets=datasets,
         failures=failures,
-        notes=tuple(_notes(rows, failures, titles, run.alignments() if run else ())),
+        notes=tuple(_notes(rows, failures, titles, evaluated.alignments() if evaluated else ())),
         by=by,
         spread=kind,
         rank=rank,
@@ -448,72 +454,113 @@ def publication_table(
 class _Maker:
     """Computes means, spreads, counts and ranks of all measures."""
 
-    rows: pd.DataFrame
+    values: dict[str, dict[_Place, dict[str, list[float]]]]
     detectors: tuple[str, ...]
     datasets: tuple[str, ...]
-    chance: pd.DataFrame | None
+    chance: dict[tuple[Any, ...], float] | None
     spread: str
     by: str
     rank: str | None
     seed: int
 
-    def cells(self, higher: Mapping[str, bool]) -> pd.DataFrame:
-        pandas = require("pandas", purpose="a table of means")
-        values = values_by_series(self.rows)
-        parts = [part for name in higher for part in self._of_measure(values, name, higher[name])]
-        if not any(part["series"].iloc[0] for part in parts):
-            raise InvalidInputError(_no_common_series(values, self.detectors))
-        return pandas.concat(parts, ignore_index=True)
+    def cells(self, higher: Mapping[str, bool]) -> list[dict[str, Any]]:
+        cells = [cell for name in higher for cell in self._of_measure(name, higher[name])]
+        if not any(cell["series"] for cell in cells):
+            raise InvalidInputError(_no_common_series(self.values, self.detectors))
+        return cells
 
-    def _of_measure(self, values: pd.Series, measure: str, higher: bool) -> Iterator[pd.DataFrame]:
-        names = list(self.detectors)
-        table = _common(values, measure, names)
-        if self.chance is not None:
-            random = self.chance[self.chance["measure"] == measure]
-            random = random.set_index(["dataset", "series"])["value"]
-            table[""] = random.reindex(table.index)
-        parts = dict(iter(table.groupby(level="dataset", sort=False)))
+    def _of_measure(self, measure: str, higher: bool) -> Iterator[dict[str, Any]]:
+        places, table = self._common(measure)
+        owners = np.array([dataset for dataset, _ in places], dtype=object)
         for dataset in self.datasets:
-            yield self._summary(parts.get(dataset, table[:0]), dataset, measure)
+            yield from self._summary(table[owners == dataset], dataset, measure)
         # With one data set, the spread is that of its series.
         by = self.by if len(self.datasets) > 1 else "series"
-        overall = self._summary(rows_of_mean(table, by), "", measure)
-        overall["series"] = len(table)
+        ranks: dict[str, float] = {}
         if self.rank is not None and len(table):
-            ranked = rows_of_mean(table[names], self.rank).dropna(axis=1, how="all")
-            ranks = ranked.rank(axis=1, ascending=not higher).mean()
-            overall["mean_rank"] = overall["detector"].map(ranks)
-        yield overall
+            ranked = _rows_of_mean(table[:, : len(self.detectors)], owners, self.rank)
+            ranks = _mean_ranks(ranked, self.detectors, higher=higher)
+        for cell in self._summary(_rows_of_mean(table, owners, by), "", measure):
+            cell["series"] = len(table)
+            cell["mean_rank"] = ranks.get(cell["detector"], math.nan)
+            yield cell
 
-    def _summary(self, table: pd.DataFrame, dataset: str, measure: str) -> pd.DataFrame:
+    def _common(self, measure: str) -> tuple[list[tuple[str, Any]], _Numbers]:
+        """Return the included series and their values by detector, and chance if requested."""
+        found = self.values.get(measure, {})
+        places = sorted(found, key=_by_name)
+        table = np.full((len(places), len(self.detectors)), math.nan)
+        for at, place in enumerate(places):
+            for name, seeds in found[place].items():
+                table[at, self.detectors.index(name)] = sum(seeds) / len(seeds)
+        kept = common_series(table.T)
+        places, table = list(compress(places, kept)), table[kept]
+        if self.chance is not None:
+            random = [self.chance.get((*place, measure), math.nan) for place in places]
+            table = np.column_stack([table, np.array(random, dtype=np.float64)])
+        return places, table
+
+    def _summary(self, table: _Numbers, dataset: str, measure: str) -> list[dict[str, Any]]:
         """Return means over the rows of a table, with their spread."""
-        pandas = require("pandas", purpose="a table of means")
-        found = pandas.DataFrame(
+        names = (*self.detectors, "")[: table.shape[1]]
+        nothing = np.full(len(names), math.nan)
+        lower = upper = nothing
+        if self.spread == "bootstrap" and len(table) > 1:
+            lower, upper = _bootstrap(table, self.seed)
+        return [
             {
-                "detector": list(table.columns),
+                "detector": name,
                 "dataset": dataset,
                 "measure": measure,
                 "series": len(table),
-                "mean": table.mean().to_numpy(dtype=float),
-                "std": math.nan,
-                "lower": math.nan,
-                "upper": math.nan,
+                "mean": float(mean),
+                "std": _deviation(column) if self.spread == "std" else math.nan,
+                "lower": float(low),
+                "upper": float(high),
                 "mean_rank": math.nan,
             }
-        )
-        if self.spread == "std":
-            found["std"] = table.std().to_numpy(dtype=float)
-        elif self.spread == "bootstrap" and len(table) > 1:
-            found["lower"], found["upper"] = _bootstrap(table.to_numpy(dtype=float), self.seed)
-        return found
+            for name, column, mean, low, high in zip(
+                names, table.T, _means(table), lower, upper, strict=True
+            )
+        ]
 
 
-def _common(values: pd.Series, measure: str, names: list[str]) -> pd.DataFrame:
-    """Return values of the included series; no rows for a measure without any value."""
-    known = values.index.get_level_values("measure")
-    if measure in known:
-        return common_values(values, measure, names)
-    return common_values(values, known[0], names)[:0]
+def _by_name(place: tuple[str, Any]) -> tuple[str, Any]:
+    """Sort key of a series; names may be numbers."""
+    dataset, series = place
+    return dataset, (isinstance(series, str), series)
+
+
+def _means(table: _Numbers) -> _Numbers:
+    """Return the mean of each column over its known numbers."""
+    known = ~np.isnan(table)
+    counts = known.sum(axis=0)
+    totals = np.where(known, table, 0.0).sum(axis=0)
+    means: _Numbers = np.divide(totals, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return means
+
+
+def _deviation(column: _Numbers) -> float:
+    """Return the standard deviation of the known numbers; NaN for a single one."""
+    known = column[~np.isnan(column)]
+    return float(known.std(ddof=1)) if known.size > 1 else math.nan
+
+
+def _rows_of_mean(table: _Numbers, owners: NDArray[np.object_], by: str) -> _Numbers:
+    """Return the rows to average: those of the series, or the means of each data set."""
+    if by == "series" or not len(table):
+        return table
+    return np.array([_means(table[owners == dataset]) for dataset in dict.fromkeys(owners)])
+
+
+def _mean_ranks(table: _Numbers, names: Sequence[str], *, higher: bool) -> dict[str, float]:
+    """Return the mean rank of each detector that has values; ties share their mean rank."""
+    present = np.asarray(~np.isnan(table).all(axis=0))
+    known = -table[:, present] if higher else table[:, present]
+    better = (known[:, None, :] < known[:, :, None]).sum(axis=2)
+    equal = (known[:, None, :] == known[:, :, None]).sum(axis=2)
+    ranks = (better + (equal + 1) / 2).mean(axis=0)
+    return dict(zip(compress(names, present.tolist()), ranks.tolist(), strict=True))
 
 
 def _bootstrap(table: _Numbers, seed: int) -> tuple[_Numbers, _Numbers]:
@@ -526,9 +573,12 @@ def _bootstrap(table: _Numbers, seed: int) -> tuple[_Numbers, _Numbers]:
     return lower, upper
 
 
-def _no_common_series(values: pd.Series, detectors: Sequence[str]) -> str:
-    counts = values.index.droplevel("measure").drop_duplicates().get_level_values("detector")
-    listed = ", ".join(f"{name} {(counts == name).sum()}" for name in detectors)
+def _no_common_series(
+    values: Mapping[str, Mapping[_Place, Mapping[str, Any]]], detectors: Sequence[str]
+) -> str:
+    scores = {(*at, name) for places in values.values() for at, by in places.items() for name in by}
+    counts = Counter(name for _, _, name in scores)
+    listed = ", ".join(f"{name} {counts[name]}" for name in detectors)
     return (
         "`values` must have at least one series with values of all detectors, got none. "
         f"Series by detector: {listed}. Choose some with `detectors`"
@@ -538,76 +588,132 @@ def _no_common_series(values: pd.Series, detectors: Sequence[str]) -> str:
 # -- reading the values ------------------------------------------------------------------------
 
 
-def _checked(values: Any) -> pd.DataFrame:
+class _Row(NamedTuple):
+    """One value; optional columns are None if they are not there."""
+
+    dataset: str
+    series: Any
+    detector: str
+    measure: str
+    value: float
+    settings: Any
+    status: Any
+    buffer: Any
+    higher_is_better: Any
+    measure_title: Any
+
+    @property
+    def place(self) -> tuple[str, Any]:
+        return self.dataset, self.series
+
+
+_Place = tuple[str, Any]  # data set and series
+
+
+def _read(values: Any) -> list[_Row]:
+    """Read the columns of a data frame, a run or values in memory."""
+    columns = _columns(values.outcomes() if isinstance(values, Run) else values)
+    lacking = [name for name in ("series", "detector", "value") if name not in columns]
+    if lacking:
+        raise InvalidInputError(
+            "`values` must have the columns 'series', 'detector' and 'value', got none named "
+            f"{quoted(lacking)}; rename your columns"
+        )
+    n = len(columns["value"])
+    columns.setdefault("measure", [_UNNAMED] * n)
+    columns["dataset"] = _datasets(columns.get("dataset"), n)
+    for name in ("measure", "detector"):
+        columns[name] = list(map(str, columns[name]))
+    numbers = [math.nan if _is_missing(one) else float(one) for one in columns["value"]]
+    if all(map(math.isnan, numbers)):
+        raise InvalidInputError(
+            "`values` must have at least one value, got none; check the failed jobs"
+        )
+    columns["value"] = numbers
+    ordered = [columns.get(name, [None] * n) for name in _Row._fields]
+    return [_Row(*row) for row in zip(*ordered, strict=True)]
+
+
+def _columns(values: Any) -> dict[str, list[Any]]:
+    if isinstance(values, Values):
+        records = list(values.records())
+        return {name: [row[name] for row in records] for name in records[0]} if records else {}
     pandas = require("pandas", purpose="a table of means")
     frame = values.to_pandas() if hasattr(values, "to_pandas") else values
     if not isinstance(frame, pandas.DataFrame):
         raise InvalidInputError(
             f"`values` must be a data frame or a Run, got {type(values).__name__}"
         )
-    lacking = [name for name in ("series", "detector", "value") if name not in frame.columns]
-    if lacking:
-        raise InvalidInputError(
-            f"`values` must have the columns 'series', 'detector' and 'value', got none named "
-            f"{quoted(lacking)}; rename your columns"
-        )
-    frame = frame.copy(deep=False)
-    frame["dataset"] = _datasets(frame)
-    if "measure" not in frame.columns:
-        frame["measure"] = _UNNAMED
-    for name in ("measure", "detector"):
-        frame[name] = frame[name].astype(str)
-    if not frame["value"].notna().any():
-        raise InvalidInputError(
-            "`values` must have at least one value, got none; check the failed jobs"
-        )
-    return frame
+    return {name: frame[name].tolist() for name in _Row._fields if name in frame.columns}
 
 
-def _datasets(frame: pd.DataFrame) -> Any:
+def _by_measure(rows: Iterable[_Row]) -> dict[str, dict[_Place, dict[str, list[float]]]]:
+    """Known values of all seeds by measure, series and detector."""
+    found: dict[str, dict[_Place, dict[str, list[float]]]] = {}
+    for row in rows:
+        if not math.isnan(row.value):
+            scores = found.setdefault(row.measure, {}).setdefault(row.place, {})
+            scores.setdefault(row.detector, []).append(row.value)
+    return found
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, or missing in a nullable column."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def _datasets(column: list[Any] | None, n: int) -> list[str]:
     """Return the column of data sets; the mean over data sets has the empty name."""
-    if "dataset" not in frame.columns:
-        return _NO_DATASET
-    return frame["dataset"].fillna("").astype(str).replace("", _NO_DATASET)
+    if column is None:
+        return [_NO_DATASET] * n
+    texts = ["" if _is_missing(one) else str(one) for one in column]
+    return [text or _NO_DATASET for text in texts]
 
 
-def _one_settings(frame: pd.DataFrame, settings: str | None) -> pd.DataFrame:
-    if "settings" not in frame.columns:
-        return frame
-    present = [str(one) for one in frame["settings"].dropna().unique()]
+def _unique(column: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(column))
+
+
+def _known(column: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the distinct values of a column that are not missing."""
+    return tuple(one for one in _unique(column) if not _is_missing(one))
+
+
+def _one_settings(rows: list[_Row], settings: str | None) -> list[_Row]:
+    present = [str(one) for one in _known(row.settings for row in rows)]
     if settings is None and len(present) > 1:
         raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got none")
-    if settings is not None and settings not in present:
+    if settings is not None and present and settings not in present:
         raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got {settings!r}")
-    return frame if len(present) < 2 else frame[frame["settings"].astype(str) == settings]
+    return rows if len(present) < 2 else [row for row in rows if str(row.settings) == settings]
 
 
 def _of_detectors(
-    frame: pd.DataFrame, detectors: Sequence[str] | None
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    present = [str(name) for name in frame["detector"].unique()]
+    rows: list[_Row], detectors: Sequence[str] | None
+) -> tuple[list[_Row], tuple[str, ...]]:
+    present = _unique(row.detector for row in rows)
     if detectors is None:
-        return frame, tuple(present)
+        return rows, present
     for name in detectors:
         if name not in present:
             near = did_you_mean(name, present)
             raise InvalidInputError(
                 f"`detectors` must be among {quoted(present)}, got {name!r}{near}"
             )
-    return frame[frame["detector"].isin(detectors)], tuple(dict.fromkeys(detectors))
+    return [row for row in rows if row.detector in detectors], _unique(detectors)
 
 
 def _chosen_measures(
-    frame: pd.DataFrame, wanted: str | Sequence[str] | None, columns: str
+    rows: list[_Row], wanted: str | Sequence[str] | None, columns: str
 ) -> list[str]:
-    present = [str(name) for name in frame["measure"].unique()]
+    present = list(_unique(row.measure for row in rows))
     if wanted is None:
-        main = main_measure(list(frame.dropna(subset="value")["measure"].unique()))
+        main = main_measure(list(_by_measure(rows)))
         if columns == "dataset":
             return [main]
         return [main, *(name for name in measures_in_order(present) if name != main)]
     names = {plain_name(measure_called(name).title): name for name in present}
-    names |= {plain_name(title): name for name, title in _titles(frame, present).items()}
+    names |= {plain_name(one.title): name for name, one in _measures(rows, present).items()}
     names |= {plain_name(name): name for name in present}
     chosen = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
@@ -620,23 +726,27 @@ def _chosen_measures(
     return list(dict.fromkeys(chosen))
 
 
-def _titles(frame: pd.DataFrame, measures: Sequence[str]) -> dict[str, str]:
-    stored: Mapping[Any, Any] = {}
-    if "measure_title" in frame.columns:
-        named = frame.drop_duplicates("measure")
-        stored = dict(zip(named["measure"], named["measure_title"], strict=True))
-    titles = {name: stored.get(name) for name in measures}
-    return {
-        name: title if isinstance(title, str) else measure_called(name).title
-        for name, title in titles.items()
-    }
+def _measures(rows: Sequence[_Row], names: Sequence[str]) -> dict[str, Measure]:
+    """Return measures with the stored titles and directions, if there are any."""
+    first = {row.measure: row for row in reversed(rows)}
+    found = {}
+    for name in names:
+        measure, row = measure_called(name), first[name]
+        title = row.measure_title if isinstance(row.measure_title, str) else measure.title
+        higher = row.higher_is_better
+        higher = measure.higher_is_better if higher is None else bool(higher)
+        found[name] = dataclasses.replace(measure, title=title, higher_is_better=higher)
+    return found
 
 
 def _best_first(
-    cells: pd.DataFrame, measure: str, names: Sequence[str], *, higher: bool
+    cells: Iterable[Mapping[str, Any]], measure: str, names: Sequence[str], *, higher: bool
 ) -> tuple[str, ...]:
-    overall = cells[(cells["dataset"] == "") & (cells["measure"] == measure)]
-    means = dict(zip(overall["detector"], overall["mean"], strict=True))
+    means = {
+        cell["detector"]: cell["mean"]
+        for cell in cells
+        if not cell["dataset"] and cell["measure"] == measure
+    }
 
     def key(name: str) -> tuple[bool, float, str]:
         mean = means[name]
@@ -648,117 +758,102 @@ def _best_first(
 # -- chance ------------------------------------------------------------------------------------
 
 
-def chance_values(
-    run: Run, *, settings: str, measures: Sequence[str], draws: int = 20, seed: int = 0
-) -> pd.DataFrame:
-    """Return the values of random scores on the series of a run, by measure.
+def _levels(
+    values: Run | Values, settings: str, measures: Sequence[str], draws: int
+) -> dict[tuple[Any, ...], float]:
+    """Return the mean of random scores by data set, series and measure.
 
-    Reads the labels of every series. Measures without a chance level have no value: those that are
-    not registered, and those with a number as threshold.
-
-    Parameters
-    ----------
-    run : Run
-        A run whose series can still be read.
-    settings : str
-        Settings of the run.
-    measures : sequence of str
-        Names of measures.
-    draws, seed : int
-        Number of random scores per series, and their seed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns ``dataset``, ``series``, ``measure`` and ``value``.
+    Measures that are not registered and those with a number as threshold have no chance level.
     """
-    pandas = require("pandas", purpose="a table of chance levels")
-    found = []
-    for one in run.series():
-        chosen = run.evaluation_settings(one, settings)
-        if chosen is None:
+    found: dict[tuple[Any, ...], float] = {}
+    source: Any = values
+    for one in values.series if isinstance(values, Values) else values.series():
+        used = source.evaluation_settings(one, settings)
+        if used is None:
             continue
-        series = one.read()
-        series = series.after(run.evaluated_from(series, settings))
+        read = one.read()
+        series = read.series if isinstance(read, ScoredSeries) else read
+        labels = series.after(source.evaluated_from(one, settings)).labels
         for name in measures:
             try:
-                level = chance_level(
-                    series.labels, measures=name, settings=chosen, draws=draws, seed=seed
-                ).mean
+                level = chance_level(labels, measures=name, settings=used, draws=draws).mean
             except InvalidInputError:
                 continue
-            found += [(one.dataset, one.name, name, value) for value in level.values()]
-    return pandas.DataFrame(found, columns=["dataset", "series", "measure", "value"])
+            (found[one.dataset, one.name, name],) = level.values()
+    return found
 
 
-def _chance_rows(
-    run: Run | None, rows: pd.DataFrame, chance: Any, measures: Sequence[str]
-) -> pd.DataFrame | None:
+def _chance_levels(
+    run: Run | Values | None, rows: list[_Row], chance: Any, measures: Sequence[str]
+) -> dict[tuple[Any, ...], float] | None:
+    """Return chance levels by data set, series and measure; None if none are requested."""
     if chance is None or chance is False or (isinstance(chance, int) and chance == 0):
         return None
     if hasattr(chance, "columns"):
-        frame = chance.to_pandas() if hasattr(chance, "to_pandas") else chance.copy(deep=False)
-        frame["dataset"] = _datasets(frame)
-        unique: pd.DataFrame = frame.drop_duplicates(["dataset", "series", "measure"])
-        return unique
+        frame = chance.to_pandas() if hasattr(chance, "to_pandas") else chance
+        datasets = frame["dataset"].tolist() if "dataset" in frame.columns else None
+        names = frame["series"].tolist(), frame["measure"].tolist()
+        places = zip(_datasets(datasets, len(frame)), *names, strict=True)
+        levels = list(zip(places, frame["value"].tolist(), strict=True))
+        return dict(levels[::-1])  # the first of several counts
     if run is None:
         raise InvalidInputError(
             "`chance` must be a table of chance levels unless `values` is a Run, "
             f"got {chance!r}; see chance_level"
         )
-    draws = {} if chance is True else {"draws": check_int("chance", chance, minimum=1)}
-    settings = str(rows["settings"].iloc[0])
-    return chance_values(run, settings=settings, measures=measures, **draws)
+    draws = _DRAWS if chance is True else check_int("chance", chance, minimum=1)
+    return _levels(run, str(rows[0].settings), measures, draws)
 
 
 # -- words -------------------------------------------------------------------------------------
 
 
-def _failures(rows: pd.DataFrame, detectors: Sequence[str]) -> dict[str, str]:
+def _failures(rows: list[_Row], detectors: Sequence[str]) -> dict[str, str]:
     """Count the series without a value of a shown measure by detector, with their statuses."""
-    place = ["dataset", "series"]
-    total = len(rows.drop_duplicates(place))
-    known = rows.dropna(subset="value").drop_duplicates([*place, "detector", "measure"])
-    wanted = known["measure"].nunique()
-    complete = known.groupby(["detector", *place], observed=True).size() == wanted
-    counts = complete[complete].groupby(level="detector").size()
+    total = len({row.place for row in rows})
+    known: dict[tuple[str, Any, str], set[str]] = {}
+    statuses: dict[str, dict[_Place, str]] = {}
+    for row in rows:
+        if not math.isnan(row.value):
+            known.setdefault((*row.place, row.detector), set()).add(row.measure)
+        elif row.status is not None:
+            own = statuses.setdefault(row.detector, {})
+            # With several measures, a failure is more informative than an undefined value.
+            if own.get(row.place, _UNDEFINED) == _UNDEFINED:
+                own[row.place] = _UNDEFINED if row.status == _OK else str(row.status)
+    wanted = set().union(*known.values())
+    complete = Counter(name for (_, _, name), measures in known.items() if measures == wanted)
     found = {}
     for name in detectors:
-        lacking = total - int(counts.get(name, 0))
-        if not lacking:
-            continue
-        said = f"{lacking:,}"
-        if "status" in rows.columns:
-            own = rows[(rows["detector"] == name) & rows["value"].isna()]
-            own = own.assign(status=own["status"].astype(str).replace(_OK, _UNDEFINED))
-            # With several measures, a failure is more informative than an undefined value.
-            own = own.sort_values("status", key=lambda kind: kind == _UNDEFINED, kind="stable")
-            kinds = own.drop_duplicates(place)["status"].value_counts()
-            said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or said
-        found[name] = said
+        lacking = total - complete[name]
+        if lacking:
+            kinds = Counter(sorted(statuses.get(name, {}).values(), key=lambda k: k == _UNDEFINED))
+            said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+            found[name] = said or f"{lacking:,}"
     return found
 
 
 def _notes(
-    rows: pd.DataFrame,
+    rows: list[_Row],
     failures: Mapping[str, str],
     titles: Mapping[str, str],
     alignments: Sequence[str],
 ) -> Iterator[str]:
-    known = set(rows.dropna(subset="value")["measure"].unique())
+    known = {row.measure for row in rows if not math.isnan(row.value)}
     blank = [title for name, title in titles.items() if name not in known]
     if blank:
         yield f"No value on any series: {', '.join(blank)}."
     if failures:
-        total = len(rows.drop_duplicates(["dataset", "series"]))
+        total = len({row.place for row in rows})
         listed = "; ".join(f"{name}: {count}" for name, count in failures.items())
         yield f"Without a value, of {plural(total, 'series', 'series')}: {listed}."
-    if "settings" in rows.columns and rows["settings"].notna().any():
-        yield f"Settings: {rows['settings'].dropna().iloc[0]}."
+    settings = _known(row.settings for row in rows)
+    if settings:
+        yield f"Settings: {settings[0]}."
     if alignments:
         yield f"Scores of windows aligned at: {'; '.join(alignments)}."
-    if "buffer" in rows.columns and rows["buffer"].notna().any():
-        lengths = rows["buffer"].dropna().astype(int)
-        low, high = lengths.min(), lengths.max()
+    lengths = [int(one) for one in _known(row.buffer for row in rows)]
+    if lengths:
+        low, high = min(lengths), max(lengths)
         said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         yield f"Buffers: {said} points."

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
-from vuskit.studies.base import (
-    BufferUse,
-    DetectorStudy,
-    Failure,
-    Option,
-    SeriesValues,
-    Study,
-    StudyResult,
-    ValuesResult,
-    evaluate_detectors,
-    get_study,
-    list_studies,
-    load_study_result,
-    load_study_results,
-    option,
-    run_study,
-    study,
-)
+from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
 from vuskit.studies.consistency import Consistency, ConsistencyResult, consistency_study
+from vuskit.studies.options import Option, option
 from vuskit.studies.published import (
     PublishedComparison,
     PublishedTable,
     compare_with_published,
     read_published,
 )
+from vuskit.studies.registry import get_study, list_studies, study
+from vuskit.studies.result import (
+    BufferUse,
+    Failure,
+    SeriesValues,
+    StudyResult,
+    ValuesResult,
+    load_study_result,
+    load_study_results,
+)
 from vuskit.studies.robustness import Robustness, RobustnessResult, robustness_study
+from vuskit.studies.run import run_study
 from vuskit.studies.scenarios import (
     Scenario,
     ScenarioResult,

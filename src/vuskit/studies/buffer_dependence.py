@@ -14,7 +14,7 @@ import numpy as np
 from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import listed
-from vuskit.bench import open_run
+from vuskit.bench import Run
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.measures.evaluate import evaluate_many
@@ -25,8 +25,6 @@ from vuskit.studies.statistics.comparison import TableComparison, compare_column
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["BufferDependence", "buffer_dependence"]
 
 _Row = dict[str, Any]
 _SHOWN = 6
@@ -251,14 +249,14 @@ def _series(
     source: Any, settings: str | EvaluationSettings | None
 ) -> Iterator[tuple[ScoredSeries, EvaluationSettings]]:
     """Yield each series with its scores and its settings; series without a buffer are skipped."""
-    run = open_run(source) if isinstance(source, (str, Path)) else None
+    run = Run(source) if isinstance(source, (str, Path)) else None
     if run is not None and run.exists:
         text = str(settings) if settings else next(iter(run.measures_by_settings()))
         for stored in run.scored_series():
             used = run.evaluation_settings(stored.series, text)
             if used is not None and not isinstance(used.buffer, str):
                 scored = stored.read()
-                first = run.evaluated_from(scored.series, text)
+                first = run.evaluated_from(stored.series, text)
                 if first:
                     scores = {name: score[first:] for name, score in scored.scores.items()}
                     scored = ScoredSeries(scored.series.after(first), scores, scored.repeats)

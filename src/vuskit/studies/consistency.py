@@ -6,10 +6,9 @@ entropy is low if the detector has similar ranks on all series.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,25 +17,19 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.bench import common_series
 from vuskit.datasets import ScoredSeries
-from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
-from vuskit.studies.base import (
-    DetectorStudy,
-    SeriesValues,
-    ValuesResult,
-    evaluate_detectors,
-    option,
-    study,
-)
+from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
+from vuskit.studies.options import option
+from vuskit.studies.registry import study
+from vuskit.studies.result import SeriesValues, ValuesResult
+from vuskit.studies.run import run_study
 from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Consistency", "ConsistencyResult", "consistency_study", "rank_entropy"]
 
 
 _ALL_DATASETS = "all data sets"
@@ -48,14 +41,7 @@ def _dataset(key: tuple[str, ...]) -> str | None:
 
 
 def rank_entropy(ranks: Iterable[float], *, unit: str = "bits") -> float:
-    """Shannon entropy of the ranks; NaN is ignored.
-
-    Parameters
-    ----------
-    ranks : iterable of float
-        The ranks.
-    unit : {"bits", "nats"}
-        Unit: binary or natural logarithm.
+    """Shannon entropy of the ranks in bits or nats; NaN is ignored.
 
     Examples
     --------
@@ -370,27 +356,18 @@ class Consistency(DetectorStudy[ConsistencyResult]):
         return ConsistencyResult(tuple(parts))
 
 
-def consistency_study(
-    source: Any,
-    *,
-    processes: int = 1,
-    executor: ExecutorSettings | Executor | None = None,
-    limits: Limits | None = None,
-    folder: str | Path | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
-    **options: Any,
-) -> ConsistencyResult:
+def consistency_study(source: Any, **options: Any) -> ConsistencyResult:
     """Measure how consistently measures rank detectors over the series of a data set.
 
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
-    processes, executor, limits, folder, progress
-        As for :func:`vuskit.studies.run_study`.
     **options
-        ``measures``, options of :class:`Consistency`, and fields of
-        :class:`vuskit.EvaluationSettings`.
+        ``measures``, options of :class:`Consistency`, fields of
+        :class:`vuskit.EvaluationSettings` such as ``buffer``, and parameters of
+        :func:`vuskit.studies.run_study`: ``processes``, ``executor``, ``limits``, ``folder`` and
+        ``progress``.
 
     Returns
     -------
@@ -415,11 +392,4 @@ def consistency_study(
     >>> found.averages()["entropy"].to_dict()
     {'auc_pr': 0.0, 'vus_pr': 0.0}
     """
-    return Consistency.create(**options).run(
-        source,
-        processes=processes,
-        executor=executor,
-        limits=limits,
-        folder=folder,
-        progress=progress,
-    )
+    return run_study(Consistency, source, **options)

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
 
-__all__ = ["PUBLISHED", "PUBLISHED_DETECTORS", "detector_key", "find_detectors"]
-
 PUBLISHED = "published"
 """Value of options that selects what the published experiments used."""
 
@@ -45,20 +43,8 @@ def find_detectors(
 ) -> tuple[str, ...]:
     """Return the wanted detectors, with their names in `available`.
 
-    Parameters
-    ----------
-    wanted : iterable of str
-        Names in any spelling. ``"published"`` means those of :data:`PUBLISHED_DETECTORS` that are
-        available, or all detectors if none of them is.
-    available : sequence of str
-        Detectors of a series.
-    name : str
-        Name of the option, for errors.
-
-    Raises
-    ------
-    InvalidInputError
-        If a detector is not available.
+    ``"published"`` means those of :data:`PUBLISHED_DETECTORS` that are available, or all detectors
+    if none of them is.
 
     Examples
     --------

@@ -24,13 +24,11 @@ from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import list_measures
-from vuskit.studies.base import StudyResult
 from vuskit.studies.detector_names import detector_key
+from vuskit.studies.result import StudyResult
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["PublishedComparison", "PublishedTable", "compare_with_published", "read_published"]
 
 PERTURBATIONS = ("lag", "noise", "ratio")
 _QUANTITIES = (*PERTURBATIONS, "z", "entropy", "rank")

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
-from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.report.figures import (
@@ -28,16 +26,9 @@ from vuskit.report.figures import (
     Display,
     RobustnessBarsDisplay,
 )
-from vuskit.studies.base import (
-    DetectorStudy,
-    SeriesValues,
-    ValuesResult,
-    evaluate_detectors,
-    option,
-    section_specification,
-    study,
-)
+from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
+from vuskit.studies.options import option, section_specification
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,
@@ -51,13 +42,14 @@ from vuskit.studies.perturbations import (
     shift,
     shift_labels,
 )
+from vuskit.studies.registry import study
+from vuskit.studies.result import SeriesValues, ValuesResult
+from vuskit.studies.run import run_study
 from vuskit.studies.specifications import Form, Number, Specification
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Robustness", "RobustnessResult", "robustness_study"]
 
 Values = NDArray[np.float64]
 _ALL_DETECTORS = "all detectors"
@@ -610,27 +602,18 @@ _PERTURBATIONS: Mapping[str, Callable[[Robustness, _Part], Values]] = {
 """Functions that return values by detector, repeat and measure."""
 
 
-def robustness_study(
-    source: Any,
-    *,
-    processes: int = 1,
-    executor: ExecutorSettings | Executor | None = None,
-    limits: Limits | None = None,
-    folder: str | Path | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
-    **options: Any,
-) -> RobustnessResult:
+def robustness_study(source: Any, **options: Any) -> RobustnessResult:
     """Measure how much measures change under perturbations that should not matter.
 
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
-    processes, executor, limits, folder, progress
-        As for :func:`vuskit.studies.run_study`.
     **options
-        ``measures``, options of :class:`Robustness`, and fields of
-        :class:`vuskit.EvaluationSettings` such as ``buffer``, ``thresholds`` or ``definition``.
+        ``measures``, options of :class:`Robustness`, fields of
+        :class:`vuskit.EvaluationSettings` such as ``buffer``, and parameters of
+        :func:`vuskit.studies.run_study`: ``processes``, ``executor``, ``limits``, ``folder`` and
+        ``progress``.
 
     Returns
     -------
@@ -653,11 +636,4 @@ def robustness_study(
     >>> found.averages()["lag"].round(3).to_dict()
     {'auc_pr': 0.111, 'vus_pr': 0.063}
     """
-    return Robustness.create(**options).run(
-        source,
-        processes=processes,
-        executor=executor,
-        limits=limits,
-        folder=folder,
-        progress=progress,
-    )
+    return run_study(Robustness, source, **options)

@@ -19,15 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, MeasureProperties, list_measures
-
-__all__ = [
-    "UNREADABLE",
-    "pack",
-    "read_archive",
-    "unpack",
-]
 
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile)
 """Exceptions that `unpack` raises for damaged files."""
@@ -39,30 +33,9 @@ _MEASURE_FIELDS = (
     "misleading_without_chance", "options",
 )  # fmt: skip
 
-Known = Mapping[str, Callable[..., Any]]
-
 
 def pack(value: Any, **header: Any) -> bytes:
-    """Return a value and a JSON header as bytes.
-
-    Parameters
-    ----------
-    value : object
-        Plain data, arrays, pandas tables, measures, settings, and dataclasses of these.
-    **header
-        Plain data that can be read without decoding the value.
-
-    Raises
-    ------
-    InvalidInputError
-        If the value contains anything else.
-
-    Examples
-    --------
-    >>> data = pack({"pairs": (1, 2), "values": np.array([0.5])}, kind="docs")
-    >>> unpack(data)
-    ({'kind': 'docs'}, {'pairs': (1, 2), 'values': array([0.5])})
-    """
+    """Return a value and a JSON header as bytes."""
     encoder = _Encoder()
     text = json.dumps({**header, "value": encoder.encode(value)})
     stream = io.BytesIO()
@@ -76,34 +49,20 @@ def pack(value: Any, **header: Any) -> bytes:
 
 
 def unpack(data: bytes, known: Iterable[Callable[..., Any]] = ()) -> tuple[dict[str, Any], Any]:
-    """Return the header and the value from the bytes of `pack`.
-
-    Parameters
-    ----------
-    data : bytes
-        Output of `pack`.
-    known : iterable of classes and functions
-        Dataclasses and functions that the value may contain.
-
-    Raises
-    ------
-    OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile
-        If the bytes are damaged or not an archive of `pack`.
-    """
+    """Return the header and the value from the bytes of `pack`."""
     header, arrays = read_archive(data)
-    value = header.pop("value")
-    table = {one.__qualname__: one for one in known}
-    return header, _Decoder(arrays, table).decode(value)
+    return header, decode(header.pop("value"), arrays, known)
+
+
+def decode(
+    value: Any, arrays: Mapping[str, NDArray[Any]], known: Iterable[Callable[..., Any]]
+) -> Any:
+    """Return the value of an archive; `known` are the dataclasses and functions it may contain."""
+    return _Decoder(arrays, {one.__qualname__: one for one in known}).decode(value)
 
 
 def read_archive(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the JSON header and the arrays of an archive.
-
-    Raises
-    ------
-    OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile
-        If the bytes are damaged or not an archive of `pack`.
-    """
+    """Return the JSON header and the arrays of an archive."""
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     header = json.loads(arrays.pop(_HEADER).tobytes().decode())
@@ -120,32 +79,40 @@ class _Encoder:
         self._sizes: dict[str, int] = {}
 
     def encode(self, value: Any) -> Any:
-        if isinstance(value, np.generic):
-            value = value.item()
-        if value is None or type(value) in (bool, int, float, str):
-            return value
-        for kind, encode in _ENCODERS:
-            if isinstance(value, kind):
-                return encode(self, value)
+        match value:
+            case np.generic():
+                return self.encode(value.item())
+            case None | bool() | int() | float() | str():
+                return value
+            case np.ndarray():
+                return self._array(value)
+            case Measure():
+                return {"$measure": self._attributes(value, _MEASURE_FIELDS)}
+            case tuple():
+                return {"$tuple": list(map(self.encode, value))}
+            case list():
+                return list(map(self.encode, value))
+            case Mapping() if all(isinstance(key, str) and key[:1] != "$" for key in value):
+                return {key: self.encode(item) for key, item in value.items()}
+            case Mapping():
+                return {"$items": [[self.encode(key), self.encode(value[key])] for key in value]}
         if _is_pandas(value):
             return self._table(value)
-        if hasattr(value, "to_saved"):
-            return {"$type": [type(value).__qualname__, self.encode(value.to_saved())]}
+        kind = type(value).__qualname__
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return {"$type": [type(value).__qualname__, self.fields(value)]}
+            names = [one.name for one in dataclasses.fields(value) if one.init]
+            return {"$type": [kind, self._attributes(value, names)]}
         if callable(value):
-            return {"$function": getattr(value, "__qualname__", type(value).__name__)}
+            return {"$function": getattr(value, "__qualname__", kind)}
         raise InvalidInputError(
             "`value` must be plain data, an array, a pandas table or a dataclass to be saved, "
             f"got {type(value).__name__}; convert it in the study's `combine`"
         )
 
-    def fields(self, value: Any) -> dict[str, Any]:
-        """Fields of a dataclass by name."""
-        chosen = [one.name for one in dataclasses.fields(value) if one.init]
-        return {name: self.encode(getattr(value, name)) for name in chosen}
+    def _attributes(self, value: Any, names: Iterable[str]) -> dict[str, Any]:
+        return {name: self.encode(getattr(value, name)) for name in names}
 
-    def array(self, value: NDArray[Any]) -> Any:
+    def _array(self, value: NDArray[Any]) -> Any:
         """Return the position of the numbers in the block of their dtype; text as a list."""
         if value.dtype.kind not in _NUMBERS:
             return {"$texts": [list(value.shape), self.encode(value.ravel().tolist())]}
@@ -155,12 +122,6 @@ class _Encoder:
         flat = np.ascontiguousarray(value).ravel().astype(value.dtype.newbyteorder("<"))
         self.blocks.setdefault(block, []).append(flat)
         return {"$array": [block, start, list(value.shape)]}
-
-    def mapping(self, value: Mapping[Any, Any]) -> Any:
-        if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {key: self.encode(item) for key, item in value.items()}
-        items = [[self.encode(key), self.encode(item)] for key, item in value.items()]
-        return {"$items": items}
 
     def _table(self, value: Any) -> Any:
         pandas = sys.modules["pandas"]
@@ -175,8 +136,12 @@ class _Encoder:
     def _column(self, column: Any) -> Any:
         numbers = column.to_numpy()
         if isinstance(column.dtype, np.dtype) and numbers.dtype.kind in _NUMBERS:
-            return self.array(numbers)
-        return [None if _is_missing(item) else self.encode(item) for item in column.tolist()]
+            return self._array(numbers)
+        missing = column.isna()
+        return [
+            None if gone else self.encode(item)
+            for item, gone in zip(column.tolist(), missing, strict=True)
+        ]
 
     def _index(self, index: Any) -> Any:
         pandas = sys.modules["pandas"]
@@ -191,22 +156,49 @@ class _Encoder:
 class _Decoder:
     """Converts the JSON and the arrays of `_Encoder` back to the value."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], known: Known) -> None:
+    def __init__(
+        self, arrays: Mapping[str, NDArray[Any]], known: Mapping[str, Callable[..., Any]]
+    ) -> None:
         self._arrays = arrays
         self._known = known
 
     def decode(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self.decode(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        marker = next(iter(value), "")
-        if not marker.startswith("$"):
-            return {key: self.decode(item) for key, item in value.items()}
-        return _DECODERS[marker](self, value[marker])
+        match value:
+            case list():
+                return list(map(self.decode, value))
+            case {"$array": [block, start, shape]}:
+                return self._array(block, start, shape)
+            case {"$texts": [shape, items]}:
+                return np.array(items).reshape(shape)
+            case {"$tuple": items}:
+                return tuple(self.decode(items))
+            case {"$items": items}:
+                return {self.decode(key): self.decode(item) for key, item in items}
+            case {"$type": [name, fields]}:
+                return self._known[name](**self.decode(fields))
+            case {"$function": name}:
+                return self._known.get(name) or _NamedFunction(name)
+            case {"$measure": fields}:
+                return _restored_measure(self.decode(fields))
+            case {"$frame": [index, columns, data]}:
+                pandas = _pandas()
+                numbers = {place: self.decode(column) for place, column in enumerate(data)}
+                frame = pandas.DataFrame(numbers, index=self._index(index))
+                frame.columns = self._index(columns)
+                return frame
+            case {"$series": [index, name, data]}:
+                return _pandas().Series(
+                    self.decode(data), index=self._index(index), name=self.decode(name)
+                )
+            case {"$index": index}:
+                return self._index(index)
+            case dict() if any(key.startswith("$") for key in value):
+                raise KeyError(next(iter(value)))
+            case dict():
+                return {key: self.decode(item) for key, item in value.items()}
+        return value
 
-    def _array(self, parts: Any) -> NDArray[Any]:
-        block, start, shape = parts
+    def _array(self, block: str, start: int, shape: list[int]) -> NDArray[Any]:
         stop = start + int(np.prod(shape))
         numbers = self._arrays[block][start:stop]
         if numbers.size != stop - start:
@@ -215,60 +207,23 @@ class _Decoder:
             )
         return numbers.reshape(shape)
 
-    def _texts(self, parts: Any) -> NDArray[Any]:
-        shape, items = parts
-        return np.array(items).reshape(shape)
-
-    def _tuple(self, items: Any) -> tuple[Any, ...]:
-        return tuple(self.decode(items))
-
-    def _items(self, items: Any) -> dict[Any, Any]:
-        return {self.decode(key): self.decode(item) for key, item in items}
-
-    def _type(self, parts: Any) -> Any:
-        name, values = parts
-        kind = self._known[name]
-        restore = getattr(kind, "from_saved", None)
-        return kind(**self.decode(values)) if restore is None else restore(self.decode(values))
-
-    def _function(self, name: str) -> Any:
-        return self._known.get(name) or _NamedFunction(name)
-
-    def _measure(self, values: Any) -> Measure:
-        return _restored_measure(self.decode(values))
-
-    def _frame(self, parts: Any) -> Any:
-        import pandas as pd
-
-        index, columns, data = parts
-        numbers = {place: self.decode(column) for place, column in enumerate(data)}
-        frame = pd.DataFrame(numbers, index=self._index(index))
-        frame.columns = self._index(columns)
-        return frame
-
-    def _series(self, parts: Any) -> Any:
-        import pandas as pd
-
-        index, name, data = parts
-        return pd.Series(self.decode(data), index=self._index(index), name=self.decode(name))
-
     def _index(self, parts: Any) -> Any:
-        import pandas as pd
+        pandas = _pandas()
+        match parts:
+            case {"range": numbers, "name": name}:
+                return pandas.RangeIndex(*numbers, name=name)
+            case {"levels": levels, "names": names}:
+                return pandas.MultiIndex.from_arrays(self.decode(levels), names=names)
+        return pandas.Index(self.decode(parts["values"]), name=parts["name"])
 
-        if "range" in parts:
-            return pd.RangeIndex(*parts["range"], name=parts["name"])
-        if "levels" in parts:
-            return pd.MultiIndex.from_arrays(self.decode(parts["levels"]), names=parts["names"])
-        return pd.Index(self.decode(parts["values"]), name=parts["name"])
+
+def _pandas() -> Any:
+    return require("pandas", purpose="tables of saved results")
 
 
 def _is_pandas(value: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index))
-
-
-def _is_missing(item: Any) -> bool:
-    return item is None or (isinstance(item, float) and item != item)
 
 
 class _NamedFunction:
@@ -278,21 +233,10 @@ class _NamedFunction:
         self.__qualname__ = self.__name__ = name
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        """Raise an error, because the function was not saved.
-
-        Raises
-        ------
-        InvalidInputError
-            Always.
-        """
         raise InvalidInputError(
             f"`{self.__name__}` must be defined to be called, got only its name from a saved "
             "result; run the study again with the function"
         )
-
-
-def _encode_measure(encoder: _Encoder, measure: Measure) -> Any:
-    return {"$measure": {name: encoder.encode(getattr(measure, name)) for name in _MEASURE_FIELDS}}
 
 
 def _restored_measure(parts: dict[str, Any]) -> Measure:
@@ -315,24 +259,3 @@ def _cannot_compute(name: str, *_: Any, **__: Any) -> float:
         f"`measure` must be registered to be computed, got {name!r}, known only from a saved "
         "result; load the module that defines it"
     )
-
-
-_ENCODERS: tuple[tuple[type | tuple[type, ...], Callable[[_Encoder, Any], Any]], ...] = (
-    (np.ndarray, _Encoder.array),
-    (Measure, _encode_measure),
-    (tuple, lambda encoder, value: {"$tuple": [encoder.encode(item) for item in value]}),
-    (list, lambda encoder, value: [encoder.encode(item) for item in value]),
-    (Mapping, _Encoder.mapping),
-)
-_DECODERS: dict[str, Callable[[_Decoder, Any], Any]] = {
-    "$array": _Decoder._array,
-    "$frame": _Decoder._frame,
-    "$function": _Decoder._function,
-    "$index": _Decoder._index,
-    "$items": _Decoder._items,
-    "$measure": _Decoder._measure,
-    "$series": _Decoder._series,
-    "$texts": _Decoder._texts,
-    "$tuple": _Decoder._tuple,
-    "$type": _Decoder._type,
-}

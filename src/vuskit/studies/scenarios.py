@@ -6,10 +6,9 @@ exactly, and S9 to S12 shrink inside it. S13 and S14, which miss it clearly, are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,25 +17,19 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
-from vuskit.engine import TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
-from vuskit.studies.base import (
-    BufferUse,
-    Study,
-    StudyResult,
-    evaluate_scores,
-    option,
-    study,
-)
+from vuskit.studies.base import Study, evaluate_scores
+from vuskit.studies.options import option
+from vuskit.studies.registry import study
+from vuskit.studies.result import BufferUse, StudyResult
+from vuskit.studies.run import run_study
 from vuskit.studies.sources import Source
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Scenario", "ScenarioResult", "Scenarios", "paper_scenarios", "scenario_study"]
 
 _LITTLE_CREDIT = 0.01
 _SETTINGS = EvaluationSettings(buffer=100)
@@ -395,23 +388,16 @@ class Scenarios(Study[ScenarioResult]):
         return ScenarioResult(tuple(chosen), **part)
 
 
-def scenario_study(
-    *,
-    folder: str | Path | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
-    **options: Any,
-) -> ScenarioResult:
+def scenario_study(**options: Any) -> ScenarioResult:
     """Evaluate measures on a prediction that moves over an anomaly.
 
     The score is 1 at the predicted points and 0 elsewhere.
 
     Parameters
     ----------
-    folder, progress
-        As for :func:`vuskit.studies.run_study`.
     **options
-        ``measures``, options of :class:`Scenarios`, and fields of
-        :class:`vuskit.EvaluationSettings`.
+        ``measures``, options of :class:`Scenarios`, fields of :class:`vuskit.EvaluationSettings`,
+        and parameters of :func:`vuskit.studies.run_study`.
 
     Returns
     -------
@@ -433,7 +419,7 @@ def scenario_study(
     auc_pr           0.00    1.0    0.00  1.00
     vus_pr           0.42    1.0    0.41  0.11
     """
-    return Scenarios.create(**options).run(folder=folder, progress=progress)
+    return run_study(Scenarios, **options)
 
 
 def _box(n_points: int, start: int, stop: int) -> NDArray[np.float64]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
-from vuskit.engine import Executor, ExecutorSettings, Limits, TaskProgress
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.evaluate import Evaluator
@@ -29,15 +27,9 @@ from vuskit.report.figures import (
     SeparabilityBarsDisplay,
     SeparabilityBoxDisplay,
 )
-from vuskit.studies.base import (
-    DetectorStudy,
-    SeriesValues,
-    ValuesResult,
-    evaluate_detectors,
-    option,
-    study,
-)
+from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED, detector_key, find_detectors
+from vuskit.studies.options import option
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,
@@ -47,20 +39,14 @@ from vuskit.studies.perturbations import (
     shift,
     shift_labels,
 )
+from vuskit.studies.registry import study
+from vuskit.studies.result import SeriesValues, ValuesResult
+from vuskit.studies.run import run_study
 from vuskit.studies.sources import SeriesNames, Source
 from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "PUBLISHED_PAIRS",
-    "Separability",
-    "SeparabilityResult",
-    "peak_percentile",
-    "separability_study",
-    "z_statistic",
-]
 
 Values = NDArray[np.float64]
 _FIRST_PAIRS, _MOST_PAIRS = "first pairs", 4
@@ -72,21 +58,8 @@ def z_statistic(first: Values, second: Values, *, unit: str = "standard-error") 
     """Two-sample z: difference of the means in standard errors, or in standard deviations.
 
     If nothing varies, z is infinite where the means differ and 0 where they are equal. It is NaN
-    if a value is undefined.
-
-    Parameters
-    ----------
-    first, second : arrays
-        Values of the accurate and of the inaccurate detector.
-    unit : {"standard-error", "raw"}
-        ``"raw"`` divides by ``sqrt(s1**2 + s2**2)``, with population standard deviations, like the
-        authors' code. It does not grow with the number of values.
-
-    Examples
-    --------
-    >>> good, bad = np.array([0.8, 0.9]), np.array([0.1, 0.2])
-    >>> round(z_statistic(good, bad), 6), round(z_statistic(good, bad, unit="raw"), 6)
-    (9.899495, 9.899495)
+    if a value is undefined. The unit ``"raw"`` divides by ``sqrt(s1**2 + s2**2)``, with population
+    standard deviations, like the authors' code. It does not grow with the number of values.
     """
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return float("nan")
@@ -383,13 +356,7 @@ PUBLISHED_PAIRS: Mapping[str, Pairs] = {"MBA": _MBA_PAIRS, "SED": _SED_PAIRS}
 
 
 def _parse_pairs(text: str) -> tuple[Any, ...]:
-    """Parse ``GOOD:BAD,GOOD:BAD`` or ``published``.
-
-    Raises
-    ------
-    InvalidInputError
-        If the text has another form.
-    """
+    """Parse ``GOOD:BAD,GOOD:BAD`` or ``published``."""
     if text == PUBLISHED:
         return (PUBLISHED,)
     found = []
@@ -710,27 +677,18 @@ def _pairs_by_series(pairs: Any) -> dict[str, Pairs]:
     return found
 
 
-def separability_study(
-    source: Any,
-    *,
-    processes: int = 1,
-    executor: ExecutorSettings | Executor | None = None,
-    limits: Limits | None = None,
-    folder: str | Path | None = None,
-    progress: Callable[[TaskProgress], None] | None = None,
-    **options: Any,
-) -> SeparabilityResult:
+def separability_study(source: Any, **options: Any) -> SeparabilityResult:
     """Measure how well measures keep accurate and inaccurate detectors apart.
 
     Parameters
     ----------
     source : path, ScoredSeries, or iterable of these
         Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
-    processes, executor, limits, folder, progress
-        As for :func:`vuskit.studies.run_study`.
     **options
-        ``measures``, options of :class:`Separability`, and fields of
-        :class:`vuskit.EvaluationSettings`.
+        ``measures``, options of :class:`Separability`, fields of
+        :class:`vuskit.EvaluationSettings` such as ``buffer``, and parameters of
+        :func:`vuskit.studies.run_study`: ``processes``, ``executor``, ``limits``, ``folder`` and
+        ``progress``.
 
     Returns
     -------
@@ -753,11 +711,4 @@ def separability_study(
     >>> found.to_frame()[["accurate", "inaccurate", "measure"]].values.tolist()
     [['good', 'bad', 'auc_pr'], ['good', 'bad', 'vus_pr']]
     """
-    return Separability.create(**options).run(
-        source,
-        processes=processes,
-        executor=executor,
-        limits=limits,
-        folder=folder,
-        progress=progress,
-    )
+    return run_study(Separability, source, **options)

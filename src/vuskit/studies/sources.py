@@ -4,42 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vuskit._util.names import match_names
-from vuskit.bench import Run, StoredScores
-from vuskit.bench.jobs import SeriesSource
+from vuskit.bench import Run, RunSeries, StoredScores
+from vuskit.bench.series import SeriesSource
 from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries, read_collection, read_scores
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.errors import InvalidInputError, VuskitError
 
-__all__ = [
-    "InMemory",
-    "RenamedSource",
-    "ScoreFile",
-    "SeriesNames",
-    "Source",
-    "StudyInput",
-    "buffer_of",
-    "changed_inputs",
-    "content_of",
-    "open_scores",
-    "shared_place",
-    "without_names",
-]
-
 
 @runtime_checkable
 class Source(Protocol):
-    """Reads one series with its scores on demand; must be picklable for parallel use."""
+    """Reads one series with its scores on demand."""
 
     @property
     def name(self) -> str:
@@ -51,17 +36,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class SeriesNames:
-    """Names of a series, its scores and its detectors.
-
-    Attributes
-    ----------
-    dataset, series : str
-        Names of the data set and the series.
-    runs : tuple of str
-        Names of the scores.
-    detectors : tuple of str
-        Names of the detectors; a detector may have several runs.
-    """
+    """Names of a series, its scores and its detectors."""
 
     dataset: str
     series: str
@@ -89,16 +64,7 @@ def _placeholder(place: int) -> str:
 
 
 def without_names(scored: ScoredSeries) -> ScoredSeries:
-    """Return the series and its scores with placeholders instead of names.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import Series
-    >>> scored = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
-    >>> without_names(scored).series.name, without_names(scored).detectors
-    ('series', ('detector 0',))
-    """
-    scores: dict[str, NDArray[np.float64]] = {}
+    """Return the series and its scores with placeholders instead of names."""
     repeats: dict[str, tuple[str, ...]] = {}
     renamed: dict[str, str] = {}
     for place, detector in enumerate(scored.detectors):
@@ -108,84 +74,27 @@ def without_names(scored: ScoredSeries) -> ScoredSeries:
         renamed |= dict(zip(runs, names, strict=True))
         if len(runs) > 1:
             repeats[name] = names
-    for run, score in scored.scores.items():
-        scores[renamed[run]] = score
+    scores = {renamed[run]: score for run, score in scored.scores.items()}
     series = replace(scored.series, dataset="data set", name="series")
     return ScoredSeries(series, scores, repeats)
 
 
 @dataclass(frozen=True)
-class ScoreFile:
-    """A file of saved scores."""
+class ScoredSource:
+    """A series in a file, a run or memory; renamed if another series has the same name."""
 
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """Folder and file."""
-        return f"{self.path.parent.name}/{self.path.name}"
-
-    @property
-    def place(self) -> Path:
-        """The file."""
-        return self.path
+    name: str
+    load: Callable[[], ScoredSeries]
+    place: Path | None = None
+    renamed: tuple[str, str] | None = None  # data set and series
 
     def read(self) -> ScoredSeries:
-        """Read the file.
-
-        Raises
-        ------
-        InvalidInputError
-            If the file is invalid.
-        """
-        return read_scores(self.path)
-
-
-@dataclass(frozen=True)
-class RenamedSource:
-    """A source whose series is renamed because another one has the same name."""
-
-    source: Source
-    dataset: str
-    series: str
-
-    @property
-    def name(self) -> str:
-        """Data set and series."""
-        return f"{self.dataset}/{self.series}"
-
-    @property
-    def place(self) -> Path | None:
-        """File of scores or folder of a run; None for a series in memory."""
-        return getattr(self.source, "place", None)
-
-    def read(self) -> ScoredSeries:
-        """Read the series and rename it.
-
-        Raises
-        ------
-        InvalidInputError
-            If it cannot be read.
-        """
-        scored = self.source.read()
-        series = replace(scored.series, dataset=self.dataset, name=self.series)
-        return replace(scored, series=series)
-
-
-@dataclass(frozen=True)
-class InMemory:
-    """A series with scores that is already in memory."""
-
-    scored: ScoredSeries
-
-    @property
-    def name(self) -> str:
-        """Data set and series."""
-        return f"{self.scored.series.dataset}/{self.scored.series.name}"
-
-    def read(self) -> ScoredSeries:
-        """Return the series."""
-        return self.scored
+        """Return the series and its scores."""
+        scored = self.load()
+        if self.renamed is None:
+            return scored
+        dataset, name = self.renamed
+        return replace(scored, series=replace(scored.series, dataset=dataset, name=name))
 
 
 @dataclass(frozen=True)
@@ -252,7 +161,7 @@ def _digests_at(place: Path) -> set[str] | None:
         return None
     found = set()
     with suppress(VuskitError, OSError):  # files that can no longer be read count as changed
-        for source in _from_path(place, None):
+        for source, _ in _from_path(place, None):
             with suppress(VuskitError, OSError):
                 found.add(content_of(source.read()))
     return found
@@ -299,45 +208,35 @@ def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> t
     >>> [source.name for source in open_scores([scored])]
     ['docs/a']
     """
-    return _with_unique_names(_found(source, pattern))
+    found = _found(source, pattern)
+    unique = iter(unique_names([name for _, name in found if name is not None]))
+    return tuple(
+        one if name is None else _with_name(one, name, next(unique)) for one, name in found
+    )
 
 
-def _with_unique_names(sources: tuple[Source, ...]) -> tuple[Source, ...]:
-    """Rename series with the same data set and name, which results could not tell apart."""
-    known = [_series_name(one) for one in sources]
-    listed = [name for name in known if name is not None]
-    new = iter(unique_names(listed))
-    renamed = []
-    for source, name in zip(sources, known, strict=True):
-        if name is not None and (unique := next(new)) != name[:2]:
-            source = RenamedSource(source, *unique)
-        renamed.append(source)
-    return tuple(renamed)
+_Named = tuple[Source, SeriesName | None]  # name of the series; None for custom sources
 
 
-def _series_name(source: Source) -> SeriesName | None:
-    """Return the name of a series without reading it; None for custom sources."""
-    match source:
-        case ScoreFile(path=path):
-            name = path.name.removesuffix(".gz")
-            return SeriesName(path.resolve().parent.name, Path(name).stem, path.resolve())
-        case StoredScores(series=one):
-            return SeriesName(one.dataset, one.name, SeriesSource(one.source).path, one.hash)
-        case InMemory(scored=scored):
-            series = scored.series
-            return SeriesName(series.dataset, series.name, None, series.content_hash)
-    return None
+def _with_name(source: Source, name: SeriesName, unique: tuple[str, str]) -> Source:
+    """Rename a series if results could not tell it apart from another one."""
+    if unique == name[:2]:
+        return source
+    return ScoredSource("/".join(unique), source.read, getattr(source, "place", None), unique)
 
 
-def _found(source: Any, pattern: str | Iterable[str] | None) -> tuple[Source, ...]:
+def _found(source: Any, pattern: str | Iterable[str] | None) -> list[_Named]:
     if isinstance(source, (str, Path)):
         found = _from_path(Path(source), pattern)
     elif isinstance(source, ScoredSeries):
-        found = (InMemory(source),)
+        one = source.series
+        name = SeriesName(one.dataset, one.name, None, one.content_hash)
+        found = [(ScoredSource(f"{one.dataset}/{one.name}", partial(_same, source)), name)]
     elif isinstance(source, Source):
-        found = (source,)
+        stored = source.series if isinstance(source, StoredScores) else None
+        found = [(source, None if stored is None else _name_in_run(stored))]
     elif isinstance(source, Iterable):
-        found = tuple(one for part in source for one in _found(part, pattern))
+        found = [one for part in source for one in _found(part, pattern)]
     else:
         raise InvalidInputError(
             "`source` must be a folder or file of saved scores, a ScoredSeries, or several of "
@@ -348,45 +247,46 @@ def _found(source: Any, pattern: str | Iterable[str] | None) -> tuple[Source, ..
     return found
 
 
-def _from_path(path: Path, pattern: str | Iterable[str] | None) -> tuple[Source, ...]:
+def _same(scored: ScoredSeries) -> ScoredSeries:
+    return scored
+
+
+def _from_path(path: Path, pattern: str | Iterable[str] | None) -> list[_Named]:
     if path.is_file():
-        return (ScoreFile(path),)
+        return [_from_file(path)]
     if not path.is_dir():
         raise InvalidInputError(f"`source` must be a file or a folder, got {str(path)!r}")
     run = Run(path)
+    found: list[tuple[str, _Named]]
     if run.exists:
-        found: list[tuple[str, Source]] = [(one.name, one) for one in run.scored_series()]
+        found = [(one.name, (one, _name_in_run(one.series))) for one in run.scored_series()]
     else:
         files = (file for file in read_collection(path).files if file.format.name == "scores")
-        found = [(file.key, ScoreFile(file.path)) for file in files]
+        found = [(file.key, _from_file(file.path)) for file in files]
     if pattern is None:
-        return tuple(source for _, source in found)
+        return [one for _, one in found]
     names = set(match_names([name for name, _ in found], pattern, argument="pattern"))
-    return tuple(source for name, source in found if name in names)
+    return [one for name, one in found if name in names]
+
+
+def _from_file(path: Path) -> _Named:
+    source = ScoredSource(f"{path.parent.name}/{path.name}", partial(read_scores, path), path)
+    full = path.resolve()
+    stem = Path(path.name.removesuffix(".gz")).stem
+    return source, SeriesName(full.parent.name, stem, full)
+
+
+def _name_in_run(series: RunSeries) -> SeriesName:
+    return SeriesName(series.dataset, series.name, SeriesSource(series.source).path, series.hash)
 
 
 def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
-    """Choose the buffer of a series by a strategy or a number; gaps in its values are interpolated.
-
-    Raises
-    ------
-    InvalidInputError
-        As for :func:`vuskit.choose_buffer`.
-    """
+    """Choose the buffer of a series by a strategy or a number."""
     return choose_buffer(strategy, values=scored.series.values, y_true=scored.series.labels)
 
 
 def content_of(scored: ScoredSeries) -> str:
-    """Return a digest of values, labels, scores and their grouping by detector, without names.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import Series
-    >>> one = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
-    >>> two = ScoredSeries(Series("b", "other", [1.0, 9.0], [0, 1]), {"yours": [0.1, 0.9]})
-    >>> content_of(one) == content_of(two)
-    True
-    """
+    """Return a digest of values, labels, scores and their grouping by detector, without names."""
     runs = list(scored.scores)
     together = [
         [runs.index(run) for run in scored.repeats.get(detector, (detector,))]

@@ -15,27 +15,13 @@ from typing import Any
 from vuskit._util.names import did_you_mean
 from vuskit.errors import InvalidInputError
 
-__all__ = ["Form", "Number", "Parsed", "Specification"]
-
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a form.
+    """A number in a form."""
 
-    Attributes
-    ----------
-    name : str
-        Name in capitals, such as ``"STD"``.
-    default : number, optional
-        Default value; None if the number is required.
-    minimum, maximum : number
-        Smallest and largest allowed value.
-    whole : bool
-        Whether it must be an integer.
-    """
-
-    name: str
-    default: float | None = None
+    name: str  # in capitals, such as "STD"
+    default: float | None = None  # None: the number is required
     minimum: float = -math.inf
     maximum: float = math.inf
     whole: bool = False
@@ -63,15 +49,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Form:
-    """A procedure with its numbers.
-
-    Attributes
-    ----------
-    name : str
-        Name of the procedure.
-    numbers : tuple of Number
-        Its numbers, in order.
-    """
+    """A procedure with its numbers."""
 
     name: str
     numbers: tuple[Number, ...] = ()
@@ -91,29 +69,14 @@ class Form:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A parsed specification.
-
-    Attributes
-    ----------
-    name : str
-        Name of its form.
-    numbers : tuple of float
-        All numbers of the form.
-    """
+    """A parsed specification."""
 
     name: str
     numbers: tuple[float, ...] = field(default=())
 
 
 class Specification:
-    """The forms that an option allows.
-
-    Parameters
-    ----------
-    *forms : Form
-        The forms.
-    bare : str, optional
-        Form of numbers without a name.
+    """The forms that an option allows; `bare` is the form of numbers without a name.
 
     Examples
     --------
@@ -138,20 +101,7 @@ class Specification:
         return "|".join(one.metavar for one in self.forms.values())
 
     def check(self, name: str, value: Any) -> str:
-        """Return the full text of a specification, including defaults.
-
-        Parameters
-        ----------
-        name : str
-            Name of the option, for errors.
-        value : str, number or iterable of numbers
-            The specification; numbers without a name mean the form `bare`.
-
-        Raises
-        ------
-        InvalidInputError
-            If no form matches, or a number is missing or out of range.
-        """
+        """Return the full text of a specification, including defaults."""
         found = self.parse(name, value)
         return self.forms[found.name].text(found.numbers)
 

@@ -103,21 +103,20 @@ def test_a_run_from_plan_to_table(folder):
     again = invoke("retry", "--status", "error", "--plain")
     assert again.exit_code == 0
     assert "2 jobs with ERROR to run again" in again.output
-    # The same scores as those of `values`, so there is nothing to evaluate.
     assert re.search(
-        r"^2 jobs run, 0 failed, \d+s; the run has 6 of 6 jobs done: .*bench-run$",
+        r"^4 jobs run, 0 failed, \d+s; the run has 8 of 8 jobs done: .*bench-run$",
         again.output,
         re.MULTILINE,
     )
     nothing = invoke("run", "--plain")
-    assert "nothing left to run; the run has 6 of 6 jobs done:" in nothing.stdout
+    assert "nothing left to run; the run has 8 of 8 jobs done:" in nothing.stdout
     assert "Failed earlier" not in nothing.stderr
 
     assert "8 rows: out/all.csv" in invoke("export", "-o", "out/all.csv").output
     assert "2 rows: board.parquet" in (
         invoke("export", "bench-run", "-o", "board.parquet", "--shape", "leaderboard").output
     )
-    assert "2 score files, 2 checksums, 4 values recomputed, 0 problems" in invoke("verify").output
+    assert "4 score files, 8 results, 8 values recomputed, 0 problems" in invoke("verify").output
 
 
 def test_the_plan_shows_the_series_or_the_data_sets(folder):
@@ -283,14 +282,14 @@ def test_a_run_that_was_killed_does_not_look_as_if_it_ran(folder):
     invoke("run", "--plain")
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
-    with contextlib.closing(sqlite3.connect(folder / "bench-run" / "bench.sqlite")) as connection:
-        connection.execute("UPDATE runs SET state = 'running', pid = ?", (child.pid,))
+    with contextlib.closing(sqlite3.connect(folder / "bench-run" / "results.sqlite")) as connection:
+        connection.execute("UPDATE starts SET state = 'running', pid = ?", (child.pid,))
         connection.commit()
         assert "Run 1: killed, started" in invoke("status").stdout
-        connection.execute("UPDATE runs SET pid = ?", (os.getpid(),))
+        connection.execute("UPDATE starts SET pid = ?", (os.getpid(),))
         connection.commit()
         assert "Run 1: running, started" in invoke("status").stdout
-        connection.execute("UPDATE runs SET host = 'elsewhere', pid = ?", (child.pid,))
+        connection.execute("UPDATE starts SET host = 'elsewhere', pid = ?", (child.pid,))
         connection.commit()
         assert "Run 1: running, started" in invoke("status").stdout
 
@@ -300,38 +299,53 @@ def test_verify_ends_with_an_error_where_something_is_wrong(folder):
     next((folder / "bench-run").rglob("*.npy")).write_bytes(b"rubbish")
     result = invoke("verify")
     assert result.exit_code == 4
-    assert "cannot be read" in result.output
+    assert "must hold the scores of the run, got: " in result.output
     assert "1 jobs to run again" in invoke("verify", "--repair").output
-    (folder / "mended").touch()
     assert "6 of 6 jobs done" in invoke("run", "--plain").output
     assert "0 problems" in invoke("verify").output
 
 
-@pytest.mark.parametrize("table", ["runs", "jobs", "measures", "values"])
-def test_a_damaged_database_is_told_in_a_sentence(folder, capsys, monkeypatch, table):
+DAMAGES = ["truncated", "middle", "rubbish", "starts", "results", "planned", "measures"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_database_is_told_in_a_sentence(folder, capsys, monkeypatch, damage):
     (folder / "bench.toml").write_text(PLAN.replace("picky:picky", "random"))
     run_inline(load_plan(folder / "bench.toml"))
-    database = folder / "bench-run" / "bench.sqlite"
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        ((page,),) = connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
-        )
-        ((size,),) = connection.execute("PRAGMA page_size")
-    with open(database, "r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"Z" * size)
-    monkeypatch.setattr(sys, "argv", ["vuskit", "bench", "export"])
-    with pytest.raises(SystemExit) as ended:
-        main.run()
-    assert (ended.value.code, capsys.readouterr().err) == (
-        2,
-        "vuskit: the database of the run is damaged: database disk image is malformed; "
-        "check what is still readable with: vuskit bench verify RUN\n",
-    )
-    found = invoke("verify")
-    assert found.exit_code == 4
-    assert "database: " in found.stdout
-    assert "Restore a copy of bench.sqlite, or remove it and run the plan again" in found.stdout
+    database = folder / "bench-run" / "results.sqlite"
+    data = bytearray(database.read_bytes())
+    if damage == "truncated":
+        del data[len(data) // 2 :]
+    elif damage == "middle":
+        data[4096:-4096] = b"Z" * (len(data) - 8192)
+    elif damage == "rubbish":
+        data[:100] = b"Z" * 100
+    else:
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            ((page,),) = connection.execute(
+                "SELECT rootpage FROM sqlite_master WHERE name = ?", (damage,)
+            )
+            ((size,),) = connection.execute("PRAGMA page_size")
+        data[(page - 1) * size : page * size] = b"Z" * size
+    database.write_bytes(data)
+    status = [] if damage == "measures" else [["status"], ["status", "bench-run"]]
+    for line in (*status, ["export"], ["leaderboard"], ["plan"], ["run", "--plain"], ["verify"]):
+        monkeypatch.setattr(sys, "argv", ["vuskit", "bench", *line])
+        with pytest.raises(SystemExit) as ended:
+            main.run()
+        printed = capsys.readouterr()
+        if line == ["verify"] and ended.value.code == 4:
+            assert "database: " in printed.out
+            continue
+        if line[0] in ("plan", "run") and ended.value.code == 0:
+            continue  # these tables are written, not read
+        assert ended.value.code == 2, (line, printed)
+        last = printed.err.splitlines()[-1]
+        assert last.startswith("vuskit: ")
+        assert f"{database.name} must be" in last
+        assert "got a damaged file: " in last
+        assert last.endswith("; restore a copy, or remove it and run the plan again")
+        assert "Traceback" not in printed.err
 
 
 def test_init_writes_a_plan_once(folder):
@@ -372,7 +386,7 @@ def test_a_terminal_gets_a_bar_with_rate_and_rest(folder):
     assert "jobs/min" in shown.terminal
     assert "0 failed" in shown.terminal
     assert running in shown.terminal
-    assert shown.out.startswith("6 of 6 jobs done, 0 failed")
+    assert shown.out.startswith("8 of 8 jobs done, 0 failed")
 
 
 def test_verify_shows_a_bar_on_a_terminal_only(folder):
@@ -381,7 +395,7 @@ def test_verify_shows_a_bar_on_a_terminal_only(folder):
     shown = on_terminal(folder, "bench", "verify")
     assert shown.code == 0
     assert "4/4 checking" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.terminal)
-    assert shown.out == "2 score files, 2 checksums, 4 values recomputed, 0 problems\n"
+    assert shown.out == "2 score files, 6 results, 4 values recomputed, 0 problems\n"
 
 
 LARGE_PLAN = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -64,7 +65,7 @@ def place(tmp_path_factory):
     packed = vuskit(folder, "bench", "pack", "bench.toml")
     assert packed.returncode == 0, packed.stderr
     assert packed.stdout == "first.vuskit.zip\n"
-    assert "12 values on 2 series, labels and 3 score files: 0.0" in packed.stderr
+    assert "12 values on 2 series, 4 score files: 0.0" in packed.stderr
     (folder / "own_measure.ran").unlink()
     return folder
 
@@ -72,8 +73,8 @@ def place(tmp_path_factory):
 def test_verify_computes_every_value_again_and_runs_no_code(place):
     found = vuskit(place, "verify", "first.vuskit.zip")
     assert found.returncode == 0, found.stderr
-    assert "3 score files, 4 checksums, 8 values recomputed, 0 problems" in found.stdout
-    assert "4 evaluations were not recomputed completely" in found.stderr
+    assert "4 score files, 12 results, 8 values recomputed, 0 problems" in found.stdout
+    assert "4 evaluations were not recomputed: that would run custom code" in found.stderr
     assert not (place / "own_measure.ran").exists()
 
 
@@ -93,21 +94,19 @@ def test_a_changed_value_is_exit_code_4(place, tmp_path):
     ):
         for name in before.namelist():
             data = before.read(name)
-            if name == "tables/values.json":
-                table = json.loads(data)
-                table["rows"][0][2] = 0.99
-                data = json.dumps(table).encode()
+            if name == "results.jsonl":
+                data = re.sub(rb'(auc_pr\\": )[0-9.]+', rb"\g<1>0.99", data)
             after.writestr(name, data)
     found = vuskit(tmp_path, "verify", target)
     assert found.returncode == 4
-    assert "tables/values.json: differs from its digest" in found.stdout
+    assert "results.jsonl: differs from its digest" in found.stdout
     assert "is stored as 0.99, but recomputed as" in found.stdout
 
 
 def test_verify_takes_a_run_folder_too(command, place):
     found = command("verify", place / "first")
     assert found.code == 0, found.err
-    assert "3 score files, 4 checksums" in found.out
+    assert "4 score files, 12 results" in found.out
 
 
 def test_other_commands_read_a_pack(command, place):
@@ -125,7 +124,7 @@ def test_a_pack_without_scores(place, tmp_path):
     target = tmp_path / "small.vuskit.zip"
     packed = vuskit(place, "bench", "pack", "first", target, "--no-scores")
     assert packed.returncode == 0, packed.stderr
-    assert "without labels and scores" in packed.stderr
+    assert "without scores" in packed.stderr
     found = vuskit(tmp_path, "verify", target)
     assert found.returncode == 0
     assert "0 values recomputed, 0 problems" in found.stdout

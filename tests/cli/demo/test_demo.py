@@ -44,7 +44,7 @@ def small(monkeypatch):
 
 
 def query(folder, sql):
-    connection = sqlite3.connect(folder / "benchmark" / "bench.sqlite")
+    connection = sqlite3.connect(folder / "benchmark" / "results.sqlite")
     try:
         return connection.execute(sql).fetchall()
     finally:
@@ -52,11 +52,11 @@ def query(folder, sql):
 
 
 def jobs(folder):
-    return query(folder, "SELECT status, count(*) FROM jobs GROUP BY status")
+    return query(folder, "SELECT status, count(*) FROM results GROUP BY status")
 
 
 def job_times(folder):
-    return query(folder, "SELECT key, finished FROM jobs ORDER BY key")
+    return query(folder, "SELECT key, finished FROM results ORDER BY key")
 
 
 def test_series_of_all_families():
@@ -297,7 +297,7 @@ def test_nothing_to_compare_is_told():
 def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
     """Ctrl-C in a terminal reaches the whole group of processes."""
     process = subprocess.Popen(
-        [*holding("vuskit.bench:Store.record"), "demo", "--quick"],
+        [*holding("vuskit.store:Store.save"), "demo", "--quick"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

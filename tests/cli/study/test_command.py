@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
-from vuskit.studies import base
+from vuskit.studies import registry
 
 OWN = """
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    monkeypatch.setattr(base, "_STUDIES", dict(base._STUDIES))
+    monkeypatch.setattr(registry, "_STUDIES", dict(registry._STUDIES))
     path = tmp_path / "own.py"
     path.write_text(OWN)
     return path

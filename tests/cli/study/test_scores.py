@@ -17,7 +17,9 @@ from typer.testing import CliRunner
 from waiting import PATIENCE, eventually
 
 from vuskit.cli.app import app
+from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
+from vuskit.store import Store
 from vuskit.studies import load_study_results, separability_study
 
 OWN = """
@@ -136,7 +138,7 @@ def test_a_file_adds_a_measure_of_ones_own(folder, tmp_path):
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(folder, tmp_path):
     arguments = ["study", "robustness", str(folder), "--count", "3", "--processes", "2"]
     process = subprocess.Popen(
-        [*holding("vuskit.engine:ResultFolder.save"), *arguments, "--output", str(tmp_path)],
+        [*holding("vuskit.store:Store.save"), *arguments, "--output", str(tmp_path)],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -149,8 +151,8 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(folder, tmp_path):
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     assert "Resume with: vuskit study robustness" in errors
-    assert len(list(tmp_path.glob("series/[!.]*.npz"))) == 1
-    assert not list(tmp_path.glob("series/.*"))
+    with Store.read(tmp_path / "series") as store:
+        assert set(store.statuses().values()) == {Status.OK}
 
 
 def test_pairs_from_the_command_line(folder, tmp_path):

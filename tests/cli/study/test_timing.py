@@ -22,6 +22,7 @@ from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
+from vuskit.store import Store
 
 NARROW = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
 
@@ -76,8 +77,8 @@ def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder):
         "timing_summary.parquet",
         "timing_ratios.parquet",
         "timing_joint_slopes.parquet",
-        "samples.csv",
-        "environment.json",
+        "timing_environment.parquet",
+        "runs",
     }
 
 
@@ -153,9 +154,9 @@ def test_missing_typer_is_answered_with_the_install_line(monkeypatch, capsys):
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     arguments = ["study", "timing", "--only", "opt", "--output", "here"]
-    samples = tmp_path / "here" / "samples.csv"
+    runs = tmp_path / "here" / "runs"
     process = subprocess.Popen(
-        [*holding("vuskit.studies.timing:TimingStore.add", 10), *arguments],
+        [*holding("vuskit.studies.timing.study:_Work.add", 10), *arguments],
         cwd=tmp_path,
         env=NARROW,
         stdout=subprocess.PIPE,
@@ -169,11 +170,12 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert "Stopped. Finished work is in here/samples.csv." in output
+    assert "Stopped. Finished work is in here/runs." in output
     assert "Resume with: vuskit study timing --only opt --output here" in output
     assert "Traceback" not in output
-    finished = samples.read_text()
-    assert finished.count("\n") > 10
+    with Store.read(runs) as store:
+        finished = [store.get(key) for key in store.statuses()]
+    assert len(finished) == 10
     subprocess.run(
         [*COMMAND, *arguments, "--repeats", "1", "--budget", "1s"],
         cwd=tmp_path,
@@ -181,7 +183,8 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
         check=True,
         capture_output=True,
     )
-    assert samples.read_text().startswith(finished)
+    with Store.read(runs) as store:
+        assert [store.get(one.key) for one in finished] == finished
 
 
 def test_progress_bar_in_a_terminal(tmp_path):

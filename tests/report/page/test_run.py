@@ -23,10 +23,10 @@ from report.runs import (
 )
 
 import vuskit
-from vuskit.bench import Run
+from vuskit.bench import Run, measure_called
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
-from vuskit.report.page.run import RunReport, measure_called, series_report
+from vuskit.report.page.run import RunReport, series_report
 from vuskit.report.page.series import series_section
 from vuskit.studies import compare
 
@@ -202,8 +202,8 @@ def test_run_that_goes_on(tmp_path):
     write_series(tmp_path)
     pages = []
 
-    def look(progress, ended):
-        if ended and progress.done >= 20 and not pages:
+    def look(progress):
+        if progress.done >= 20 and not pages:
             report = RunReport.read(tmp_path / "night run")
             pages.append((report, run_page_html(report)))
 
@@ -212,7 +212,7 @@ def test_run_that_goes_on(tmp_path):
     assert re.fullmatch(r"unfinished: \d+ of \d+ jobs", report.state)
     assert report.state.capitalize() in page
     assert np.isfinite(report.values).sum() < np.isfinite(RunReport.read(folder).values).sum()
-    assert RunReport.read(folder).state == "finished: 87 jobs"
+    assert RunReport.read(folder).state == "finished: 90 jobs"
 
 
 def test_run_with_only_failures(tmp_path):
@@ -268,14 +268,14 @@ def test_a_start_that_has_nothing_to_do_is_not_when_the_run_began(tmp_path):
     run_inline(plan)
 
     def told(*changes):
-        with closing(sqlite3.connect(folder / "bench.sqlite")) as connection, connection:
+        with closing(sqlite3.connect(folder / "results.sqlite")) as connection, connection:
             for change in changes:
                 connection.execute(change)
         page = run_page_html(RunReport.read(folder))
         return re.search(r"Started (.*?) with vuskit", page)[1]
 
-    moments = "UPDATE runs SET started = '2026-01-0' || id || 'T10:00:00.000+00:00'"
-    ended = "UPDATE jobs SET finished = '2026-01-0{}T11:00:00.000+00:00'"
+    moments = "UPDATE starts SET started = '2026-01-0' || id || 'T10:00:00.000+00:00'"
+    ended = "UPDATE results SET finished = '2026-01-0{}T11:00:00.000+00:00'"
     assert told(moments, ended.format(1)) == "2026-01-01 10:00 UTC"
     assert told(ended.format(2)) == "2026-01-01 10:00 UTC, resumed 2026-01-02 10:00 UTC"
 
@@ -305,7 +305,7 @@ def test_two_settings_and_one_detector(tmp_path):
 def test_empty_run(tmp_path):
     write_series(tmp_path)
 
-    def stop(progress, ended):
+    def stop(progress):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -448,10 +448,11 @@ def test_detectors_against_each_other(open_page, path, run):
 
 def test_filters_by_kind_and_length(open_page, run):
     lengths = (300, 300, 5_000, 5_000, 5_000, 20_000)
+    points, sequences = ((60, 61), (90, 91)), ((60, 72), (90, 102))
     changed = dataclasses.replace(
         run,
         series=tuple(
-            dataclasses.replace(one, n_points=n, anomalous_points=2 if n == 300 else 24)
+            dataclasses.replace(one, n_points=n, events=points if n == 300 else sequences)
             for one, n in zip(run.series, lengths, strict=True)
         ),
     )

@@ -8,7 +8,11 @@ from vuskit.report.page.series_filters import filter_data, select_series, series
 
 
 def series(dataset="d", *, points=100, anomalies=1, anomalous=1):
-    return RunSeries(dataset, "s", "", "{}", points, 1, anomalies, (), anomalous_points=anomalous)
+    ends = [2 * place + 1 for place in range(anomalies)]
+    events = [(end - 1, end) for end in ends[:-1]]
+    if ends:  # the last anomaly is as long as needed
+        events.append((ends[-1] - 1, ends[-1] + anomalous - anomalies))
+    return RunSeries(dataset, "s", "", "{}", points, 1, (), tuple(events))
 
 
 @pytest.mark.parametrize(

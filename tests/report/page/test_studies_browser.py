@@ -34,28 +34,22 @@ from vuskit.report.page import studies as numbers
 from vuskit.report.page import studies_page_html
 from vuskit.report.page.studies import DRAWN_KINDS, study_sections, write_study
 from vuskit.studies import (
-    base as studies_base,
-)
-from vuskit.studies import (
     consistency_study,
     robustness_study,
     scenario_study,
     separability_study,
     summarize,
 )
-from vuskit.studies.base import Failure, Study, StudyResult, study
-from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.timing import (
-    PARAMETERS,
-    Sample,
-    Setting,
-    TimingResult,
-    joint_slopes,
-    rows_of_sweep,
-    settings_of,
-    single_slopes,
-    speed_ratios,
+from vuskit.studies import (
+    registry as studies_registry,
 )
+from vuskit.studies.base import Study
+from vuskit.studies.registry import study
+from vuskit.studies.result import Failure, StudyResult
+from vuskit.studies.separability import SeparabilityResult
+from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing.cases import PARAMETERS, settings_of
+from vuskit.studies.timing.tables import joint_slopes, rows_of_sweep, single_slopes, speed_ratios
 
 EVIL = "<img src=x onerror=alert(1)>"
 EVIL_DETECTOR = "</script><script>document.title='taken'</script>"
@@ -321,9 +315,9 @@ def test_timing_holds_sweeps_and_tables(timed):
     assert curve["middle"] == opt["median"].to_list()
     assert curve["upper"] == opt["upper_quartile"].to_list()
     assert memory["panels"][place]["curves"][1]["middle"] == opt["peak_bytes"].to_list()
-    table_equals(table_of(timed, "ratios"), speed_ratios(timed).to_frame())
-    table_equals(table_of(timed, "slopes"), single_slopes(timed).to_frame())
-    table_equals(table_of(timed, "joint_slopes"), joint_slopes(timed).to_frame())
+    table_equals(table_of(timed, "ratios"), speed_ratios(timed))
+    table_equals(table_of(timed, "slopes"), single_slopes(timed))
+    table_equals(table_of(timed, "joint_slopes"), joint_slopes(timed))
 
 
 def test_timing_of_real_series_has_three_panels_with_dots(timed_series):
@@ -402,7 +396,7 @@ class LengthsResult(StudyResult):
 
 @pytest.fixture
 def own_study(monkeypatch):
-    monkeypatch.setattr("vuskit.studies.base._STUDIES", dict(studies_base._STUDIES))
+    monkeypatch.setattr("vuskit.studies.registry._STUDIES", dict(studies_registry._STUDIES))
 
     @study(title="Lengths & more", question="How long are <series>?", better="lower")
     @dataclass(frozen=True)

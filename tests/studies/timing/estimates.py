@@ -12,7 +12,7 @@ import pytest
 def estimated_times():
     """Let estimates alone decide what a budget allows: the clock stands still."""
     with pytest.MonkeyPatch.context() as patch:
-        clock = SimpleNamespace(perf_counter=lambda: 0.0)
+        clock = SimpleNamespace(time=lambda: 0.0)
         patch.setattr("vuskit.studies.timing.study.time", clock)
         patch.setattr("vuskit.studies.timing.study.Forecast.learn", lambda *_: None)
         yield

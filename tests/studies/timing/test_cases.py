@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from vuskit.errors import InvalidInputError
-from vuskit.studies.timing import (
-    PARAMETERS,
-    Setting,
-    real_cases,
-    settings_of,
-    sweep,
-    synthetic_cases,
-    timing_study,
-)
+from vuskit.studies.timing import Setting, real_cases, synthetic_cases, timing_study
+from vuskit.studies.timing.cases import PARAMETERS, settings_of
 
 SMALL = Setting(n_points=400, n_anomalies=3, n_thresholds=20)
 PAPERS = ("naive", "opt", "opt_mem")
@@ -52,11 +45,6 @@ def test_every_setting_can_be_generated():
             case.setting.n_points,
         )
         assert scores.shape == labels.shape
-
-
-def test_unknown_parameter_is_named():
-    with pytest.raises(InvalidInputError, match=r"`name` must be one of n_anomalies, .* got 'n'"):
-        sweep("n", (1,))
 
 
 def write_scores(folder, name, labels, scores):

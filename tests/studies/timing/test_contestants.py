@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from vuskit.studies.timing import (
-    CONTESTANTS,
-    Setting,
-    real_cases,
-    synthetic_cases,
-)
+from vuskit.studies.timing import Setting, real_cases, synthetic_cases
+from vuskit.studies.timing.contestants import CONTESTANTS
 
 SMALL = Setting(n_points=400, n_anomalies=3, n_thresholds=20)
 PAPERS = ("naive", "opt", "opt_mem")

@@ -12,22 +12,16 @@ import pytest
 from vuskit._util.environment import describe_environment
 from vuskit.errors import InvalidInputError
 from vuskit.report.page.studies import write_study
-from vuskit.studies.timing import (
-    CONTESTANTS,
-    PARAMETERS,
-    Case,
-    Job,
-    Sample,
-    Setting,
-    TimingResult,
+from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing.cases import PARAMETERS, settings_of
+from vuskit.studies.timing.contestants import CONTESTANTS
+from vuskit.studies.timing.tables import (
     complexity_table,
     exponents,
     joint_slopes,
     parameter_table,
-    settings_of,
     single_slopes,
     speed_ratios,
-    synthetic_cases,
 )
 
 # Milliseconds of each contestant: fixed, for each anomaly, and for each point of the series.
@@ -56,7 +50,7 @@ def made_up(settings, series="synthetic-0", dropped=()):
 
 
 def slopes():
-    rows = single_slopes(made_up(settings_of())).rows
+    rows = single_slopes(made_up(settings_of())).itertuples()
     return {(row.contestant, row.parameter): row for row in rows}
 
 
@@ -84,11 +78,9 @@ def test_the_papers_numbers_stand_beside():
 
 def test_two_points_make_no_line():
     settings = [Setting(), Setting(n_anomalies=20)]
-    assert single_slopes(made_up(settings)).rows == ()
-    assert list(single_slopes(made_up(settings)).to_frame().columns)[:2] == [
-        "contestant",
-        "parameter",
-    ]
+    frame = single_slopes(made_up(settings))
+    assert frame.empty
+    assert list(frame.columns)[:2] == ["contestant", "parameter"]
 
 
 def real_settings():
@@ -97,7 +89,8 @@ def real_settings():
 
 
 def test_slopes_of_all_properties_together():
-    rows = {row.contestant: row for row in joint_slopes(made_up(real_settings(), "ECG/1")).rows}
+    frame = joint_slopes(made_up(real_settings(), "ECG/1"))
+    rows = {row.contestant: row for row in frame.itertuples()}
     assert rows["opt"].n_anomalies == pytest.approx(0.25)
     assert rows["opt"].n_points == pytest.approx(0.004)
     assert rows["opt"].mean_length == pytest.approx(0, abs=1e-9)
@@ -108,7 +101,7 @@ def test_slopes_of_all_properties_together():
 
 def test_ratios_over_all_cells():
     settings = [Setting(n_points=n) for n in (1000, 10_000, 100_000)]
-    rows = {(row.slow, row.fast): row for row in speed_ratios(made_up(settings)).rows}
+    rows = {(row.slow, row.fast): row for row in speed_ratios(made_up(settings)).itertuples()}
     assert set(rows) == set(
         itertools.product(("naive", "opt", "opt_mem"), ("fast_grid", "fast_exact"))
     )
@@ -122,8 +115,8 @@ def test_cells_that_only_one_side_has_do_not_count():
     both, one = Setting(), Setting(n_anomalies=0)
     result = made_up([both, one])
     kept = tuple(s for s in result.samples if s.contestant != "fast_grid" or s.setting == both)
-    rows = speed_ratios(TimingResult(kept, (), result.environment)).rows
-    assert {(row.slow, row.fast): row.cells for row in rows}["naive", "fast_grid"] == 1
+    frame = speed_ratios(TimingResult(kept, (), result.environment))
+    assert frame.set_index(["slow", "fast"])["cells"]["naive", "fast_grid"] == 1
 
 
 def test_six_panels_hold_the_sweeps():
@@ -160,15 +153,9 @@ def test_unknown_quantity_is_named():
         replace(made_up([Setting()]).figures()["seconds"], quantity="volts")
 
 
-def test_job_on_a_real_series_is_described_by_its_name():
-    case = Case("ECG/1.csv", Setting(n_points=77), load=lambda: None)
-    assert Job(case, CONTESTANTS["opt"]).title == "VUS opt, ECG/1.csv"
-
-
 @pytest.mark.parametrize(("table_format", "figure_format"), [("csv", "png"), ("parquet", "svg")])
 def test_report_of_generated_series(tmp_path, table_format, figure_format):
-    case = synthetic_cases([Setting(max_buffer=1000)])[0]
-    result = made_up(settings_of(quick=True), dropped=[Job(case, CONTESTANTS["naive"])])
+    result = made_up(settings_of(quick=True), dropped=["VUS, maximum buffer length 1000"])
     files = write_study(result, tmp_path, table_format=table_format, figure_format=figure_format)
     names = {path.name for path in files}
     assert names >= {f"timing_{name}.{figure_format}" for name in ("seconds", "memory")}
@@ -224,7 +211,9 @@ def powers(settings):
 
 def test_exponents_of_powers_are_found():
     result = powers(settings_of())
-    rows = {(row.contestant, row.quantity, row.parameter): row for row in exponents(result).rows}
+    rows = {
+        (row.contestant, row.quantity, row.parameter): row for row in exponents(result).itertuples()
+    }
     assert rows["naive", "time", "n_points"].exponent == pytest.approx(1.0)
     assert rows["naive", "time", "n_points"].r_squared == pytest.approx(1.0)
     assert rows["fast_exact", "time", "n_points"].exponent == pytest.approx(0.5)
@@ -273,4 +262,4 @@ def test_mean_and_standard_deviation_as_in_the_paper():
     assert display.caption.startswith("Mean of 3 runs. Shade: one standard deviation")
     assert result.figures()["seconds"].caption.startswith("Median of 3 runs. Shade: from the lower")
     with pytest.raises(InvalidInputError, match="`average` must be"):
-        result.figures(average="mode")
+        replace(result, average="mode").figures()

@@ -64,8 +64,8 @@ def plan_of(target: Path, *, allow_code: bool) -> Plan:
     InvalidInputError
         If a stored plan names code and `allow_code` is false.
     """
-    from vuskit.bench import load_plan, open_run
+    from vuskit.bench import Run, load_plan
 
     if run_folder(target) == target:  # a run folder or a pack
-        return open_run(target).plan(allow_code=allow_code)
+        return Run(target).plan(allow_code=allow_code)
     return load_plan(target)

@@ -52,7 +52,7 @@ def export(
 
     Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
     """
-    from vuskit.bench import open_run
+    from vuskit.bench import Run
     from vuskit.bench.run import FORMATS
 
     form = chosen_format(json=as_json, csv=as_csv)
@@ -61,7 +61,7 @@ def export(
         raise InvalidInputError(
             f"`--output` must be a file that ends in {endings}, got {str(output)!r}"
         )
-    run = open_run(run_folder(target))
+    run = Run(run_folder(target))
     if form == "table" or output is not None:
         place = output or _DEFAULT_TABLE
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -82,7 +82,7 @@ def leaderboard(
         check_choice("--columns", columns, COLUMNS)
     elif form in ("json", "csv"):
         columns = "measure"  # these forms always have all columns
-    run = bench.open_run(run_folder(target))
+    run = bench.Run(run_folder(target))
     options = {"measures": split_list(measure), "columns": columns, "by": unit, "spread": spread}
     tables = _tables(run, chance, options)
     content = {"folder": run.folder, "by": unit, "boards": _boards(run, unit, tables)}

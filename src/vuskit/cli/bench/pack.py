@@ -30,7 +30,7 @@ def pack(
         bool | None,
         typer.Option(
             "--scores/--no-scores",
-            help="Include labels and scores. Default: if they have at most 256 MB.",
+            help="Include scores. Default: if they have at most 256 MB.",
             show_default=False,
         ),
     ] = None,
@@ -45,11 +45,11 @@ def pack(
     Example: vuskit bench pack bench-run results.vuskit.zip
     """
     from vuskit.bench import Run
-    from vuskit.bench.pack import ENDING, SCORES_LIMIT, is_pack
     from vuskit.cli._progress import DelayedProgressBar
+    from vuskit.store.pack import ENDING, SCORES_LIMIT
 
     folder = run_folder(target)
-    if is_pack(folder):
+    if Run(folder).is_pack:
         raise InvalidInputError(
             f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is already a pack; "
             "share it as it is"
@@ -71,9 +71,9 @@ def _report(found: PackSummary, place: Path, limit: int) -> None:
     size, all_scores = _megabytes(place.stat().st_size), _megabytes(found.score_bytes)
     about = f"{plural(found.n_values, 'value')} on {found.n_series:,} series"
     if found.with_scores:
-        say(f"{about}, labels and {plural(found.n_scores, 'score file')}: {size}")
+        say(f"{about}, {plural(found.n_scores, 'score file')}: {size}")
         return
-    say(f"{about}, without labels and scores: {size}")
+    say(f"{about}, without scores: {size}")
     if found.score_bytes > limit:
         say(f"the scores take {all_scores}; include them with --scores")
     say("without scores, others can only check digests")

@@ -23,7 +23,7 @@ from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench.expand import ExpandedPlan
-    from vuskit.bench.jobs import ScoreJob
+    from vuskit.bench.jobs import Job, ScoreJob
 
 __all__ = ["init", "plan"]
 
@@ -64,7 +64,7 @@ def plan(
     Example: vuskit bench plan my-plan.toml
     """
     from vuskit.bench.expand import expand_plan
-    from vuskit.bench.store import open_store_or_empty
+    from vuskit.store.store import Store
 
     form = chosen_format(json=as_json, csv=as_csv)
     if target.suffix.lower() == ".zip":
@@ -72,19 +72,24 @@ def plan(
             f"`RUN` must be a run folder or a plan, got {str(target)!r}; a pack cannot be run"
         )
     loaded = plan_of(target, allow_code=allow_code)
-    with open_store_or_empty(loaded.folder) as store:
+    with Store.read_or_empty(loaded.folder) as store:
         content = _content(target, expand_plan(loaded, store, reread=reread))
     emit(form, "plan", content, rows=_rows, text=_text)
 
 
 def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
     """Return what would run and how much of it is done."""
+    from vuskit.bench.jobs import Kind, ScoreJob
+
     plan = expanded.plan
-    skipped = expanded.skipped()
-    first = [job for job in expanded.todo() if job.key not in skipped]
-    second = expanded.waiting_evaluations()
-    per_score = len(plan.evaluations)
+    skipped = [job for job in expanded.todo() if isinstance(job, ScoreJob) and job.obstacle]
+    without = {job.key for job in skipped}
+    todo = [job for job in expanded.todo() if not without & {job.key, getattr(job, "parent", None)}]
     series = {job.series.hash: job.series for job in expanded.jobs}
+
+    def count(jobs: Iterable[Job], *, evaluations: bool) -> int:
+        return sum((job.kind is Kind.EVALUATE) is evaluations for job in jobs)
+
     return {
         "plan": path,
         "folder": plan.folder,
@@ -101,7 +106,7 @@ def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
             }
             for ref in series.values()
         ],
-        "detectors": sorted({job.label for job in expanded.planned}),
+        "detectors": sorted({job.label for job in expanded.scores}),
         "seeds": list(plan.seeds),
         "without_seed": sorted(spec.label for spec in plan.detectors if not spec.stochastic),
         "evaluations": [
@@ -112,17 +117,17 @@ def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
             for entry in plan.evaluations
         ],
         "jobs": {
-            "scores": {"all": len(expanded.jobs), "to_do": len(first)},
-            "evaluations": {
-                "all": len(expanded.jobs) * per_score,
-                "to_do": len(first) * per_score + len(second),
-            },
+            name: {
+                "all": count(expanded.jobs, evaluations=evaluations),
+                "to_do": count(todo, evaluations=evaluations),
+            }
+            for name, evaluations in (("scores", False), ("evaluations", True))
         },
         "skipped": [
             {"detector": label, "series": len(titles), "reason": "several channels"}
-            for label, titles in _by_detector(skipped.values()).items()
+            for label, titles in _by_detector(skipped).items()
         ],
-        "done_before": len(set(expanded.done_ids())),
+        "done_before": len(expanded.done()),
         "stale": [
             {"kind": one.kind, "jobs": one.jobs, "reason": one.reason} for one in expanded.stale
         ],
@@ -144,7 +149,7 @@ def _rows(content: Content) -> Rows:
 
 
 def _text(content: Content) -> None:
-    from vuskit.bench.staleness import StaleJobs
+    from vuskit.bench.changes import StaleJobs
 
     _, ((first, *scores), (second, *evaluations)) = _rows(content)
     rows = [[first, *scores], [f"{second}, at most", *evaluations]]

@@ -97,7 +97,14 @@ def retry(
         return (not series or title in wanted_titles) and (not names or detector in names)
 
     with Store(loaded.folder) as store:
-        count = store.forget(wanted, of=selected)
+        keys = {
+            named.key
+            for named, result in store.planned()
+            if result is not None
+            and result.status in wanted
+            and selected(named.detector, f"{named.dataset}/{named.series}")
+        }
+        count = store.forget(keys)
     say(f"{count} jobs with {', '.join(wanted)} to run again")
     if count:
         command = "run" if target.is_file() else "retry"
@@ -149,6 +156,7 @@ def _run(
         summary = run_plan(
             plan,
             observer=display.update,
+            on_outcome=display.ended,
             reading=display.reading,
             planned=report_stale_jobs,
             reread=reread,

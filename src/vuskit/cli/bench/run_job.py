@@ -13,7 +13,8 @@ from vuskit.cli.bench._arguments import AllowCode, RunFolder, run_folder
 from vuskit.cli.bench._output import Content, Rows, emit
 
 if TYPE_CHECKING:
-    from vuskit.bench.jobs import EvaluateResult, Job, ScoreResult
+    from vuskit.bench.actions import EvaluateResult, ScoreResult
+    from vuskit.bench.jobs import Job
 
 __all__ = ["run_job"]
 
@@ -33,10 +34,10 @@ def run_job(
 
     Example: vuskit bench run-job my-run 3f2a91
     """
-    from vuskit.bench import open_run
+    from vuskit.bench import Run
 
     form = chosen_format(json=as_json, csv=as_csv)
-    action, stored = open_run(run_folder(target)).action(key, allow_code=allow_code)
+    action, stored = Run(run_folder(target)).action(key, allow_code=allow_code)
     try:
         result = action.run()
     except Exception:
@@ -49,11 +50,15 @@ def run_job(
 
 def _content(job: Job, status: str, result: ScoreResult | EvaluateResult) -> dict[str, Any]:
     """Return the result of a job as plain data."""
+    from vuskit.bench.jobs import EvaluateJob, detector_text
+
     scores = getattr(result, "scores", None)
     return {
         "kind": job.kind.value,
         "title": job.title,
-        "identity": job.identity,
+        "identity": job.settings
+        if isinstance(job, EvaluateJob)
+        else detector_text(job.kind, job.about),
         "stored_as": status,
         "values": getattr(result, "values", {}),
         "scores": None

@@ -32,10 +32,10 @@ def status(
 
     Example: vuskit bench status my-plan.toml --failures 3
     """
-    from vuskit.bench import open_run
+    from vuskit.bench import Run
 
     form = chosen_format(json=as_json, csv=as_csv)
-    content = _content(open_run(run_folder(target)).status(failures=failures))
+    content = _content(Run(run_folder(target)).status(failures=failures))
     emit(form, "status", content, rows=_rows, text=_text)
 
 

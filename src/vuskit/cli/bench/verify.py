@@ -37,9 +37,9 @@ def verify(
 ) -> None:
     """Check all score files and a sample of evaluations.
 
-    Score files are compared with their digests. Values are compared with their
-    checksums and recomputed; custom measures need --allow-code. The exit code
-    is 4 if there are problems.
+    Results and score files are compared with their digests, and values are
+    recomputed from the stored settings, labels and scores; custom measures need
+    --allow-code. The exit code is 4 if there are problems.
 
     Example: vuskit bench verify my-plan.toml --all
     """
@@ -80,18 +80,18 @@ def check_results(
     repair : bool, default=False
         Let the next run recompute broken score files.
     """
-    from vuskit.bench import Pack, Store, open_run
+    from vuskit.bench import Run, Store
     from vuskit.cli._progress import DelayedProgressBar
 
-    run = open_run(run_folder(target))
-    if repair and isinstance(run, Pack):
+    run = Run(run_folder(target))
+    if repair and run.is_pack:
         raise InvalidInputError("`--repair` must be used with a run folder, got a pack; omit it")
     with DelayedProgressBar("checking", delay=0) as bar:
         found = run.verify(sample=sample, seed=seed, allow_code=allow_code, progress=bar)
     again = 0
     if repair and found.broken:
         with Store(run.folder) as store:
-            again = store.forget_scores(found.broken)
+            again = store.forget(found.broken)
     emit(form, "verify", _content(found, again), rows=_rows, text=_text)
     if found.problems:
         raise typer.Exit(ExitCode.PROBLEMS)
@@ -102,9 +102,10 @@ def _content(found: Verification, again: int) -> dict[str, Any]:
     return {
         "files": found.n_files,
         "values": found.n_values,
-        "checksums": found.n_checksums,
+        "results": found.n_results,
         "skipped": found.n_skipped,
         "earlier": found.n_earlier,
+        "stored_buffers": found.n_stored_buffers,
         "members": found.n_members,
         "without_scores": found.without_scores,
         "code": list(found.code),
@@ -123,19 +124,21 @@ def _text(content: Content) -> None:
     members = f"{content['members']:,} members, " if content["members"] else ""
     lines = [
         *problems,
-        f"{members}{content['files']:,} score files, {content['checksums']:,} checksums, "
+        f"{members}{content['files']:,} score files, {content['results']:,} results, "
         f"{content['values']:,} values recomputed, {len(problems)} problems",
     ]
     write("\n".join(lines))
     if content["without_scores"]:
-        say("the pack holds no scores: only digests and checksums were checked")
+        say("the pack holds no scores: only keys and digests were checked")
     if content["earlier"]:
         said = plural(content["earlier"], "evaluation belongs", "evaluations belong")
-        say(f"{said} to earlier plans: only checksums were checked")
+        say(f"{said} to earlier plans: only keys and digests were checked")
+    if content["stored_buffers"]:
+        said = plural(content["stored_buffers"], "evaluation uses", "evaluations use")
+        say(f"{said} the stored buffer: it depends on values, which a pack does not hold")
     if content["skipped"]:
         said = plural(content["skipped"], "evaluation was", "evaluations were")
-        part = " completely" if content["members"] else ""  # built-in measures of a pack are
-        say(f"{said} not recomputed{part}: that would run custom code")
+        say(f"{said} not recomputed: that would run custom code")
         say_list("If you trust this code, add --allow-code", content["code"])
     if content["jobs_to_run_again"]:
         say(f"{content['jobs_to_run_again']} jobs to run again")

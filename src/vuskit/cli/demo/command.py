@@ -167,7 +167,7 @@ def _benchmark(folder: DemoFolder, steps: StepProgress, what: str) -> None:
     with steps.step(f"Benchmark: {what}") as advance:
         run_plan(
             load_plan(folder.plan),
-            observer=lambda progress, _: advance(progress.done, progress.total),
+            observer=lambda progress: advance(progress.done, progress.total),
         )
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.text import listed
-from vuskit.bench import common_series
+from vuskit.bench import common_series, measure_called
 from vuskit.errors import VuskitError
-from vuskit.report.page.run import RunReport, measure_called
+from vuskit.report.page.run import RunReport
 
 if TYPE_CHECKING:
     from vuskit.studies import RobustnessResult

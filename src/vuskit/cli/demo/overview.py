@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vuskit._util.optional import require
+from vuskit.bench import measure_called
 from vuskit.cli.demo.findings import CHANCE, DECIDING, Findings, Floats
 from vuskit.datasets import ScoredSeries
-from vuskit.report.page.run import measure_called
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

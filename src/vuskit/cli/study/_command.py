@@ -54,7 +54,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    from vuskit.engine import ExecutorSettings, Limits, TaskProgress
+    from vuskit.engine import ExecutorSettings, Limits, Progress
     from vuskit.measures import EvaluationSettings
     from vuskit.measures.registry import Measure
     from vuskit.studies import Option, Study, StudyResult
@@ -140,10 +140,10 @@ class _Request:
 
         chosen = self.study_of(study, options)
         folder = self.output / "series"
-        states: deque[TaskProgress] = deque(maxlen=1)
+        states: deque[Progress] = deque(maxlen=1)
         with resumable(folder), study_progress(study.name) as show:
 
-            def progress(state: TaskProgress) -> None:
+            def progress(state: Progress) -> None:
                 states.append(state)
                 show(state)
 
@@ -156,9 +156,9 @@ class _Request:
                 progress=progress,
             )
         for state in states:
-            if state.stored:
+            if state.before:
                 say(
-                    f"{study.name}: {state.stored:,} of {state.total:,} series were already "
+                    f"{study.name}: {state.before:,} of {state.total:,} series were already "
                     f"finished in {folder}; use another --output to recompute them"
                 )
         return found

@@ -45,7 +45,8 @@ from vuskit.inputs import check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
-    from vuskit.studies.timing import Progress, TimingResult
+    from vuskit.engine import Progress
+    from vuskit.studies.timing import TimingResult
 
 __all__ = ["timing"]
 
@@ -132,7 +133,8 @@ def timing(
     from vuskit.engine import ExecutorSettings, Limits
     from vuskit.report.page import write_study
     from vuskit.report.tables import TABLE_FORMATS
-    from vuskit.studies.timing import CLOCKS, TimingStore, real_cases, synthetic_cases, timing_study
+    from vuskit.studies.timing import real_cases, synthetic_cases, timing_study
+    from vuskit.studies.timing.sampling import CLOCKS
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
     folder = output or Path("out") / ("timing" if scores is None else "timing-series")
@@ -156,8 +158,8 @@ def timing(
                 f"`SCORES` must be a folder, got the file {str(scores)!r}; give its folder"
             )
         cases = real_cases(scores, buffer=length, thresholds=thresholds or _THRESHOLDS)
-    store = TimingStore(folder)
-    with resumable(store.path), study_progress(describe=_doing) as progress:
+    runs = folder / "runs"
+    with resumable(runs), study_progress(describe=_doing) as progress:
         result = timing_study(
             cases,
             contestants=only,
@@ -166,7 +168,7 @@ def timing(
             budget=budget or (_QUICK_BUDGET if quick else None),
             executor=ExecutorSettings(executor, address=address),
             limits=Limits(seconds=time_limit, memory=memory_limit),
-            store=store,
+            folder=runs,
             progress=progress,
         )
     if not result.samples:
@@ -180,17 +182,17 @@ def timing(
 
 
 def _doing(progress: Progress) -> str:
-    return progress.job.title if progress.job else ""
+    return next(iter(progress.running), "")
 
 
 def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
     from vuskit.report.latex import latex_frame
-    from vuskit.studies.timing import speed_ratios
+    from vuskit.studies.timing.tables import speed_ratios
 
     if form == "json":
         write(document("timing", **_content(result), files=files))
     elif form == "csv":
-        write(frame_csv(speed_ratios(result).to_frame()))
+        write(frame_csv(speed_ratios(result)))
     else:
         tables = _shown_tables(result)
         if form == "latex":
@@ -199,20 +201,20 @@ def _emit(form: str, result: TimingResult, files: list[Path]) -> None:
             write("\n\n".join(f"{title}\n{frame_table(one)}" for title, one in tables.items()))
     if result.dropped:
         say(f"Skipped to stay within the budget: {len(result.dropped)} cells")
-        for job in result.dropped[-_LISTED:][::-1]:
-            say(f"  {job.title}")
+        for title in result.dropped[-_LISTED:][::-1]:
+            say(f"  {title}")
         if len(result.dropped) > _LISTED:
             say(f"  and {len(result.dropped) - _LISTED} more; see the page")
         say("To add them, repeat the command with a larger --budget.")
     for failure in result.failures:
         say(f"Failed: {failure.name}: {failure.reason}")
-    cells = len({sample.key for sample in result.samples})
+    cells = len({sample.cell for sample in result.samples})
     say(f"{cells} cells, {len(result.samples)} timed runs: {files[0]}")
 
 
 def _shown_tables(result: TimingResult) -> dict[str, pd.DataFrame]:
     """Return the non-empty tables by title."""
-    from vuskit.studies.timing import complexity_table, ratio_table
+    from vuskit.studies.timing.tables import complexity_table, ratio_table
 
     tables = {"How many times longer the paper's algorithms take": ratio_table(result)}
     if result.generated:
@@ -227,26 +229,11 @@ def _shown_tables(result: TimingResult) -> dict[str, pd.DataFrame]:
 
 def _content(result: TimingResult) -> dict[str, Any]:
     """Return all measurements as plain data."""
-    from vuskit.studies.timing import (
-        exponents,
-        joint_slopes,
-        parameter_table,
-        single_slopes,
-        speed_ratios,
-    )
-
-    tables = {
-        "parameters": parameter_table(result),
-        "ratios": speed_ratios(result).to_frame(),
-        "joint_slopes": joint_slopes(result).to_frame(),
-    }
-    if result.generated:
-        tables["slopes"] = single_slopes(result).to_frame()
-        tables["exponents"] = exponents(result).to_frame()
+    named = ("parameters", "ratios", "joint_slopes", "slopes", "exponents")
     return {
         "generated": result.generated,
         "cells": frame_records(result.summary()),
-        **{name: frame_records(table) for name, table in tables.items()},
-        "dropped": [job.title for job in result.dropped],
+        **{name: frame_records(one) for name, one in result.tables().items() if name in named},
+        "dropped": list(result.dropped),
         "environment": result.environment,
     }

@@ -139,7 +139,7 @@ class Table:
         """
         column = self._columns[name]
         if _is_numeric(column):
-            numbers = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+            numbers = np.asarray(_array(column), dtype=np.float64)
         else:
             numbers = self._each(name, self._number, "a number")
         infinite = np.isinf(numbers)
@@ -160,7 +160,7 @@ class Table:
         column = self._columns[name]
         types = require("pyarrow", purpose="reading files", extra="cli").types
         if types.is_integer(column.type) and column.null_count == 0:
-            return doubles_in_order(name, column.to_numpy(zero_copy_only=False))
+            return doubles_in_order(name, _array(column))
         numbers = self.numbers(name)
         if self._read_texts is None or not may_hold_large_integers(numbers):
             return numbers
@@ -176,7 +176,7 @@ class Table:
         """
         column = self._columns[name]
         if _is_numeric(column) and column.null_count == 0:
-            array = column.to_numpy(zero_copy_only=False)
+            array = _array(column)
             wrong = ~np.isin(array, (0, 1))
             if wrong.any():
                 self._refuse(int(np.argmax(wrong)), name, "a label (0, 1, True or False)")
@@ -213,7 +213,7 @@ class Table:
         """Return distinct cells as text (``"None"`` if empty), and each row's index into them."""
         encoded = self._columns[name].dictionary_encode(null_encoding="encode")
         words = [str(cell) for cell in encoded.dictionary.to_pylist()]
-        return words, encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
+        return words, _array(encoded.indices).astype(np.intp)
 
     def check_filled(self, name: str, rule: str) -> None:
         """Check that a column has no empty cells; `rule` describes valid cells.
@@ -536,6 +536,16 @@ def _is_numeric(column: Any) -> bool:
     types = require("pyarrow", purpose="reading files", extra="cli").types
     kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
     return any(is_kind(column.type) for is_kind in kinds)
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """Return a column of numbers as an array; pyarrow's own conversion imports pandas."""
+    types = require("pyarrow", purpose="reading files", extra="cli").types
+    simple = types.is_integer(column.type) or types.is_floating(column.type)
+    if simple and column.null_count == 0 and len(column):
+        return np.from_dlpack(column)
+    array: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return array
 
 
 def _label(cell: Any) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.files import file_state
 from vuskit._util.text import quoted
-from vuskit.datasets.input_files import file_state
 from vuskit.datasets.readers._columns import Table, read_csv, read_parquet
 from vuskit.datasets.readers.registry import Candidate
 from vuskit.errors import InvalidInputError

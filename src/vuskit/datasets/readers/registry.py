@@ -218,8 +218,7 @@ def register_format(
     companions : callable, optional
         Called with the path and the options; returns the other files that the series is read
         from, such as a file of labels. A benchmark reads a series again when one of them changes.
-        Without `companions`, a benchmark tracks the files that the read function opens. It misses
-        files that compiled libraries open, and new files that would take precedence.
+        A benchmark does not track other files; after you edit one, run with ``--reread``.
     parts : callable, optional
         For files that hold several series: called with the path and the options; returns the
         names of the series. The read function receives one of them as ``part=``.

@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -19,19 +20,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit import __version__
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import (
+    Failure,
     FailureCause,
+    Kind,
+    Run,
     RunSeries,
     RunStatus,
     ScoreRecord,
     Status,
+    Values,
     main_measure,
     measure_called,
-    open_run,
 )
+from vuskit.bench._leaderboard import measures_in_order
+from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.detectors.families import detector_family
 from vuskit.errors import InvalidInputError
@@ -66,28 +73,6 @@ if TYPE_CHECKING:
 
     from vuskit.studies import TableComparison
 
-__all__ = [
-    "FAILED",
-    "MOST_BYTES",
-    "PAGE_BYTES",
-    "RUN_ASSETS",
-    "Progress",
-    "RunReport",
-    "RunSeries",
-    "compare_series",
-    "first_channel",
-    "fits_exactly",
-    "measure_called",
-    "packed_rows",
-    "run_comparisons",
-    "run_data",
-    "run_page_html",
-    "run_sections",
-    "run_that_fits",
-    "series_report",
-    "view_sections",
-]
-
 Floats = NDArray[np.float64]
 
 FAILED = tuple(status for status in Status if status.failed)
@@ -108,7 +93,7 @@ class RunReport:
     settings, measures, detectors : tuple of str
         Names along the first three axes of the values. Detectors are sorted by name; their order
         determines their colors on all pages.
-    series : tuple of RunSeries
+    series : tuple of RunSeries or EvaluatedSeries
         The last axis of the values.
     values : ndarray, shape (settings, measures, detectors, series)
         Means over the seeds; NaN if missing.
@@ -126,6 +111,8 @@ class RunReport:
         Registered names of the detectors; imported scores have none.
     title, notes : str
         Title of the page, if not the name of the folder, and a text below it.
+    memory : Values or None
+        Values in memory; the folder is then that of the scores.
     """
 
     folder: Path
@@ -133,7 +120,7 @@ class RunReport:
     settings: tuple[str, ...]
     measures: tuple[str, ...]
     detectors: tuple[str, ...]
-    series: tuple[RunSeries, ...]
+    series: tuple[RunSeries | EvaluatedSeries, ...]
     values: Floats
     seconds: Floats
     outcomes: NDArray[np.str_]
@@ -143,6 +130,40 @@ class RunReport:
     registered: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     notes: str = ""
+    memory: Values | None = None
+
+    @classmethod
+    def of_values(
+        cls, values: Values, place: str | Path, *, status: RunStatus | None = None
+    ) -> RunReport:
+        """Arrange values in memory for a page; the name of the place is its title."""
+        detectors, series = values.detectors, values.series
+        numbers = np.full((1, len(values.measures), len(detectors), len(series)), np.nan)
+        outcomes = np.full(numbers.shape[2:], "", dtype="<U7")
+        of_detector = _index(detectors)
+        for s, one in enumerate(series):
+            for score in one.scores:
+                d = of_detector[score.detector]
+                numbers[0, :, d, s] = score.values
+                ended = (ok for ok in score.statuses if ok is Status.OK)
+                outcomes[d, s] = next(ended, score.statuses[0])
+        names = [measure.name for measure in values.measures]
+        order = [names.index(name) for name in measures_in_order(names)]
+        present = [m for m in order if np.isfinite(numbers[0, m]).any()]
+        return cls(
+            folder=Path(place),
+            status=status or values_status(values),
+            settings=(values.settings_text,),
+            measures=tuple(names[m] for m in present),
+            detectors=detectors,
+            series=series,
+            values=numbers[:, present],
+            seconds=np.full(numbers.shape[2:], np.nan),
+            outcomes=outcomes,
+            seeds=1,
+            known={names[m]: values.measures[m] for m in order},
+            memory=values,
+        )
 
     @classmethod
     def read(cls, folder: str | Path) -> RunReport:
@@ -167,7 +188,7 @@ class RunReport:
         vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
         """
         place = Path(folder)
-        run = open_run(place)
+        run = Run(place)
         status = run.status(failures=_MOST_FAILURES)
         table = run.values()
         jobs = run.score_records()
@@ -219,10 +240,7 @@ class RunReport:
 
     @property
     def state(self) -> str:
-        """Progress of the run in words.
-
-        Evaluations count as jobs once their scores exist, as in the progress of the run.
-        """
+        """Progress of the run in words."""
         done, total = self.status.progress.get("done", 0), self.status.progress.get("total", 0)
         state = self.status.run["state"]
         if state == "finished":
@@ -313,6 +331,48 @@ class RunReport:
         )
 
 
+def values_status(
+    values: Values,
+    *,
+    done: int | None = None,
+    total: int | None = None,
+    started: str = "",
+    running: str = "",
+) -> RunStatus:
+    """Describe the progress of an evaluation in memory; by default, it is finished."""
+    scores = [score for one in values.series for score in one.scores]
+    unread = (dataclasses.replace(one, status=Status.ERROR) for one in values.unread)
+    failed = [*values.failures, *unread]
+    causes: dict[str, list[Failure]] = {}
+    for one in failed:
+        causes.setdefault(one.message.partition("\n")[0], []).append(one)
+    started = started or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    done = len(values.series) if done is None else done
+    return RunStatus(
+        run={
+            "state": "running" if running else "finished",
+            "begun": started,
+            "started": started,
+            "last_job": started,
+            "vuskit": __version__,
+        },
+        progress={
+            "total": done if total is None else total,
+            "done": done,
+            "running": [running] if running else [],
+        },
+        counts={
+            (Kind.EVALUATE, Status.OK): sum(Status.OK in score.statuses for score in scores),
+            (Kind.EVALUATE, Status.ERROR): len(failed),
+        },
+        by_detector={},
+        n_values=sum(bool(np.isfinite(value)) for score in scores for value in score.values),
+        failures=tuple(failed[::-1]),
+        causes=tuple(FailureCause(len(same), same[-1]) for same in causes.values()),
+        notes=values.notes,
+    )
+
+
 def _index(names: tuple[Any, ...]) -> dict[Any, int]:
     return {name: place for place, name in enumerate(names)}
 
@@ -325,15 +385,14 @@ def _values(
     series: tuple[RunSeries, ...],
 ) -> Floats:
     """Arrange the values as an array; means over the seeds."""
-    shape = tuple(map(len, (settings, measures, detectors, series)))
-    titles = zip(table["dataset"], table["series"], strict=True)
-    of_series = _index(tuple((one.dataset, one.name) for one in series))
-    at = (
-        table["settings"].map(_index(settings)).to_numpy(dtype=np.intp),
-        table["measure"].map(_index(measures)).to_numpy(dtype=np.intp),
-        table["detector"].map(_index(detectors)).to_numpy(dtype=np.intp),
-        np.array([of_series[title] for title in titles], dtype=np.intp),
+    axes = settings, measures, detectors, tuple((one.dataset, one.name) for one in series)
+    names = zip(table["dataset"], table["series"], strict=True)
+    columns = table["settings"], table["measure"], table["detector"], names
+    at = tuple(
+        np.array([place[name] for name in column], dtype=np.intp)
+        for place, column in zip(map(_index, axes), columns, strict=True)
     )
+    shape = tuple(map(len, axes))
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, at, table["value"].to_numpy(dtype=np.float64))
     np.add.at(counts, at, 1.0)
@@ -381,38 +440,21 @@ def _most_seeds(jobs: tuple[ScoreRecord, ...]) -> int:
 def series_report(
     run: RunReport, place: int, settings: str, *, scored: ScoredSeries | None = None
 ) -> EvaluationReport:
-    """Return the evaluation of one series from stored scores and values; computes nothing.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    place : int
-        Place of the series in ``run.series``.
-    settings : str
-        One of ``run.settings``.
-    scored : ScoredSeries, optional
-        The series and its scores, if already read.
-
-    Raises
-    ------
-    InvalidInputError
-        If the series was not evaluated, or it or its scores can no longer be read.
-    """
-    about = run.series[place]
-    stored = open_run(run.folder)
-    used = stored.evaluation_settings(about, settings)
+    """Return the evaluation of one series from stored scores and values; computes nothing."""
+    about: Any = run.series[place]
+    source: Any = run.memory or Run(run.folder)
+    used = source.evaluation_settings(about, settings)
     if used is None:
-        ended = stored.unsuccessful_jobs(about.hash)
-        raise InvalidInputError(f"{about.title} has no values{_why(run, ended)}")
+        raise InvalidInputError(f"{about.title} has no values{_why(run, about)}")
+    if scored is None and run.memory:
+        scored = about.read()
     if scored is None:
-        series, scores = stored.read_series(about), stored.scores(about)
+        series, scores = about.read(), source.scores(about)
     else:
         series = scored.series
         scores = {name: scored.runs(name)[0] for name in scored.detectors}
-    first = stored.evaluated_from(series, settings)
-    series = series.after(first)
-    scores = {name: score[first:] for name, score in scores.items()}
+    series = series.after(source.evaluated_from(about, settings))
+    scores = {name: score[-series.n_points :] for name, score in scores.items()}
     measures = tuple(run.measure(name) for name in run.measures)
     evaluator = Evaluator(series.labels, measures=measures, settings=used)
     values = run.values[run.settings.index(settings), :, :, place]
@@ -452,10 +494,14 @@ def _channels(series: Series) -> dict[str, Floats]:
     return {name: channel for name, channel in named if not np.isnan(channel).all()}
 
 
-def _why(run: RunReport, ended: dict[str, int]) -> str:
+def _why(run: RunReport, series: RunSeries | EvaluatedSeries) -> str:
     """Explain why a series has no values."""
+    if isinstance(series, EvaluatedSeries):
+        reasons = {why.message for score in series.scores for why in score.failures}
+        return f": {'; '.join(sorted(reasons))}"
+    ended = Run(run.folder).unsuccessful_jobs(series.hash)
     if ended:
-        listed = ", ".join(f"{count:,} {status}" for status, count in ended.items())
+        listed = ", ".join(f"{count:,} {status}" for status, count in sorted(ended.items()))
         return f": its jobs ended with {listed}"
     return "" if run.status.run["state"] == "finished" else " yet"
 
@@ -474,19 +520,6 @@ def run_comparisons(
 
     The page holds values in single precision, where distinct differences may tie. Therefore the
     tests are computed here, and the page selects among them.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    progress : callable, optional
-        Called with the number of finished measures and their total.
-
-    Returns
-    -------
-    dict
-        Comparisons by ``"settings,measure"`` for all series and ``"settings,measure,dataset"`` for
-        one data set, all of them places. Small data sets are missing if they do not fit.
     """
     pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
     found: dict[str, Any] = {}
@@ -512,17 +545,7 @@ def run_comparisons(
 def compare_series(
     run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """Compare the detectors by a measure on some series; return ranks and tests, or an error.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    settings, measure : int
-        Places in ``run.settings`` and ``run.measures``.
-    series : ndarray of int
-        Places in ``run.series``.
-    """
+    """Compare the detectors by a measure on some series; return ranks and tests, or an error."""
     from vuskit.studies.statistics.comparison import compare_columns
 
     values = run.values[settings, measure][:, series]
@@ -568,27 +591,7 @@ _OUTCOMES = ("", *(status.value for status in Status))
 
 
 def run_that_fits(run: RunReport, room: int) -> tuple[RunReport, tuple[str, ...]]:
-    """Omit measures until the values of the others fit into a page.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    room : int
-        Bytes for the values; a value takes two bytes before encoding.
-
-    Returns
-    -------
-    RunReport
-        The run, possibly with fewer measures. The main measure has priority, then the first ones.
-    tuple of str
-        Omitted measures.
-
-    Raises
-    ------
-    InvalidInputError
-        If not a single measure fits.
-    """
+    """Omit measures until the values of the others fit into a page."""
     if not run.values.size:
         return run, ()
     each = run.values.size / len(run.measures) * 2 * _BASE64
@@ -617,17 +620,7 @@ def fits_exactly(run: RunReport, room: int) -> bool:
 def run_data(
     run: RunReport, comparisons: Mapping[str, Any], *, exact: bool = True
 ) -> dict[str, Any]:
-    """Return everything that the views of a run show, ready for JSON.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    comparisons : mapping
-        See `run_comparisons`.
-    exact : bool, default=True
-        Store values and seconds in single precision; otherwise in two bytes each.
-    """
+    """Return everything that the views of a run show, ready for JSON."""
     measures = [run.measure(name) for name in run.measures]
     families = dict.fromkeys(map(family_of, measures))
     datasets = run.datasets
@@ -661,27 +654,13 @@ def run_data(
         "outcomes": _outcomes(run),
         "outcome_names": _OUTCOMES,
         "comparisons": comparisons,
-        "command": f"vuskit report {shlex.quote(str(run.folder))} --series",
+        "command": "" if run.memory else f"vuskit report {shlex.quote(str(run.folder))} --series",
         "explore": f"vuskit explore {shlex.quote(str(run.folder))}",
     }
 
 
 def packed_rows(rows: Floats, *, log: bool = False) -> dict[str, Any]:
-    """Encode numbers in two bytes each, evenly between the minimum and maximum of their row.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, size)
-        NaN is a gap; with `log`, so are numbers that are not positive.
-    log : bool, default=False
-        Encode logarithms, for numbers of very different sizes.
-
-    Examples
-    --------
-    >>> packed = packed_rows(np.array([[1.0, 2.0, 3.0], [5.0, 5.0, np.nan]]))
-    >>> packed["low"], packed["high"]
-    ([1.0, 5.0], [3.0, 5.0])
-    """
+    """Encode numbers in two bytes each, evenly between the minimum and maximum of their row."""
     taken = np.full(rows.shape, np.nan)
     np.log10(rows, out=taken, where=rows > 0) if log else np.copyto(taken, rows)
     there = np.isfinite(taken)
@@ -734,24 +713,7 @@ def run_sections(
     others: Sequence[Section] = (),
     progress: Progress | None = None,
 ) -> list[Section]:
-    """Create the sections of a run.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    series : sequence of str, optional
-        Series that the page must draw; others follow while they fit.
-    others : sequence of Section, optional
-        Further sections of the page.
-    progress : callable, optional
-        Called with the number of finished steps and their maximum.
-
-    Raises
-    ------
-    InvalidInputError
-        If a series is not in the run or can no longer be read, or not all of them fit.
-    """
+    """Create the sections of a run."""
     wanted = [run.find_series(name) for name in series]
     fixed = [*([_failures(run)] if run.failures else []), *others]
     room = _room_for_values(run, fixed)
@@ -795,23 +757,7 @@ def view_sections(
     drawn: int | None = None,
     live: bool = False,
 ) -> list[Section]:
-    """Create the sections that show the values of a run, for its page and for a server.
-
-    Parameters
-    ----------
-    run : RunReport
-        The run.
-    data : dict
-        See `run_data`.
-    series_view : Section
-        Section that shows one series by its name; its key is ``series``.
-    left_out : sequence of str, optional
-        Measures that do not fit into the page.
-    drawn : int, optional
-        Number of series that the page draws; None: all.
-    live : bool, default=False
-        Whether the data is updated during the run; ``#overview`` then shows the progress.
-    """
+    """Create the sections that show the values of a run, for its page and for a server."""
     board = _run_html(run, data, left_out, live)
     return [
         Section("run", "run", "Leaderboard", board, data, RUN_ASSETS),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.bench import RunSeries
+from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.errors import InvalidInputError
 
 __all__ = ["FILTERS", "filter_data", "select_series", "series_class"]
@@ -34,19 +35,19 @@ FILTERS: dict[str, dict[str, str]] = {
 """Classes of each filter, with their titles."""
 
 
-def series_class(series: RunSeries, name: str) -> str:
+def series_class(series: RunSeries | EvaluatedSeries, name: str) -> str:
     """Return the class of a series.
 
     Parameters
     ----------
-    series : RunSeries
+    series : RunSeries or EvaluatedSeries
         The series.
     name : {"kind", "number", "length"}
         The filter. The kind is ``point`` if all anomalies of the series have length 1.
 
     Examples
     --------
-    >>> one = RunSeries("ECG", "a", "", "{}", 5_000, 1, 3, (), anomalous_points=90)
+    >>> one = RunSeries("ECG", "a", "", "{}", 5_000, 1, (), events=((10, 40), (90, 150)))
     >>> [series_class(one, name) for name in FILTERS]
     ['sequence', 'several', '1000-9999']
     """
@@ -59,7 +60,7 @@ def series_class(series: RunSeries, name: str) -> str:
     return "point" if series.anomalous_points == series.n_anomalies else "sequence"
 
 
-def filter_data(series: Sequence[RunSeries]) -> dict[str, Any]:
+def filter_data(series: Sequence[RunSeries | EvaluatedSeries]) -> dict[str, Any]:
     """Return the filters of a page: the classes that occur, and the class of each series.
 
     ``series`` has one digit per series, the place of its class. It is empty if all series have the
@@ -76,12 +77,14 @@ def filter_data(series: Sequence[RunSeries]) -> dict[str, Any]:
     return found
 
 
-def select_series(series: Sequence[RunSeries], filters: Mapping[str, str]) -> NDArray[np.intp]:
+def select_series(
+    series: Sequence[RunSeries | EvaluatedSeries], filters: Mapping[str, str]
+) -> NDArray[np.intp]:
     """Return the places of the series that pass all filters.
 
     Parameters
     ----------
-    series : sequence of RunSeries
+    series : sequence of RunSeries or EvaluatedSeries
         All series.
     filters : mapping from str to str
         Class to select by filter, and the data set by ``dataset``. An empty text selects all.

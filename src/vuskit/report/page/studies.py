@@ -32,7 +32,7 @@ from vuskit.report.page.document import (
 )
 from vuskit.report.tables import TABLE_FORMATS, markdown_table, with_titles, write_table
 from vuskit.studies import get_study
-from vuskit.studies.base import StudyResult
+from vuskit.studies.result import StudyResult
 
 if TYPE_CHECKING:
     import pandas as pd

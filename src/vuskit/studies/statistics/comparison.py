@@ -29,8 +29,6 @@ from vuskit.studies.statistics.tests import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TableComparison", "compare", "compare_columns", "list_pairwise_tests"]
-
 _TESTS: dict[str, Callable[..., PairwiseTest]] = {
     "wilcoxon": wilcoxon_test,
     "nemenyi": nemenyi_test,

@@ -14,8 +14,6 @@ from vuskit.studies.statistics.tables import complete_rows, without_noise
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["effect_sizes"]
-
 Floats = NDArray[np.float64]
 
 

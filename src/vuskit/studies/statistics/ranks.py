@@ -17,8 +17,6 @@ from vuskit.studies.statistics.tables import complete_rows, row_ranks
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RankIntervals", "rank_groups", "rank_intervals"]
-
 _BATCH = 200  # resamples held in memory at a time
 
 

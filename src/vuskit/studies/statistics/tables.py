@@ -15,8 +15,6 @@ from vuskit.inputs import check_choice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["complete_rows", "list_missing_policies", "mean_ranks", "row_ranks", "without_noise"]
-
 Values = NDArray[np.float64]
 
 _FEWEST_ROWS = 2
@@ -29,14 +27,7 @@ def without_noise(values: Values, *, alone: bool = False) -> Values:
 
     Values keep twelve significant digits. For values below the scale of the table, the digits are
     counted from that scale, so that rounding errors around zero become zero. The scale is the
-    median of the largest absolute values of the rows.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, k)
-        NaN stays NaN.
-    alone : bool, default=False
-        Use the largest absolute value of each row as the scale of that row.
+    median of the largest absolute values of the rows; ``alone`` scales each row by its own.
 
     Examples
     --------

@@ -22,8 +22,6 @@ from vuskit.studies.statistics.tables import complete_rows, without_noise
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GlobalTest", "PairwiseTest", "friedman_test", "nemenyi_test", "wilcoxon_test"]
-
 
 def _dropped(rows: int) -> str:
     """Number of dropped rows, if any, for the description of a test."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -17,19 +17,6 @@ from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies.sources import Source, buffer_of
-
-__all__ = [
-    "PARAMETERS",
-    "Case",
-    "Parameter",
-    "Setting",
-    "is_generated",
-    "real_cases",
-    "scored_cases",
-    "settings_of",
-    "sweep",
-    "synthetic_cases",
-]
 
 _GENERATED = "synthetic-"
 Arrays = tuple[NDArray[np.bool_], NDArray[Any]]
@@ -84,13 +71,7 @@ class Setting:
 
     @property
     def evaluation(self) -> EvaluationSettings:
-        """Evaluation settings for measures on the grid.
-
-        Examples
-        --------
-        >>> print(Setting().evaluation)
-        buffer=5, thresholds=250, definition=journal
-        """
+        """Evaluation settings for measures on the grid."""
         return EvaluationSettings(buffer=self.max_buffer, thresholds=self.n_thresholds)
 
     def differs_in(self, other: Setting) -> tuple[str, ...]:
@@ -101,19 +82,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that the study varies.
-
-    Attributes
-    ----------
-    name : str
-        Name in `Setting`.
-    symbol, title : str
-        Symbol in the paper (TeX), and name in words.
-    values, quick_values : tuple of float
-        Values in the full and in the quick study.
-    scale : str
-        Scale of its axis: ``log``, ``symlog`` if 0 is among the values, or ``linear``.
-    """
+    """A parameter that the study varies."""
 
     name: str
     symbol: str
@@ -179,65 +148,14 @@ PARAMETERS: dict[str, Parameter] = {
 """The parameters in the order of the paper's six panels."""
 
 
-def sweep(name: str, values: tuple[float, ...], *, base: Setting | None = None) -> list[Setting]:
-    """Vary one parameter while the others keep their defaults.
-
-    Parameters
-    ----------
-    name : str
-        A key of `PARAMETERS`.
-    values : tuple of float
-        Values of the parameter.
-    base : Setting, optional
-        The defaults. Default: those of the paper.
-
-    Returns
-    -------
-    list of Setting
-        One for each value.
-
-    Raises
-    ------
-    InvalidInputError
-        If the parameter is unknown.
-
-    Examples
-    --------
-    >>> [setting.max_buffer for setting in sweep("max_buffer", (0, 10))]
-    [0, 10]
-    """
-    if name not in PARAMETERS:
-        known = ", ".join(PARAMETERS)
-        raise InvalidInputError(f"`name` must be one of {known}, got {name!r}")
-    base = base or Setting()
-    changes: list[dict[str, Any]] = [{name: value} for value in values]
-    return [replace(base, **change) for change in changes]
-
-
 def settings_of(*, quick: bool = False) -> tuple[Setting, ...]:
-    """Return the unique settings of the study; each parameter is varied separately.
-
-    Parameters
-    ----------
-    quick : bool, default=False
-        Use fewer values, and only those that naive can process quickly.
-
-    Returns
-    -------
-    tuple of Setting
-        Without duplicates: the default setting belongs to every sweep but occurs once.
-
-    Examples
-    --------
-    >>> len(settings_of(quick=True)) < len(settings_of())
-    True
-    """
-    return tuple(dict.fromkeys(_all_settings(quick)))
-
-
-def _all_settings(quick: bool) -> Iterator[Setting]:
-    for name, parameter in PARAMETERS.items():
-        yield from sweep(name, parameter.quick_values if quick else parameter.values)
+    """Return the unique settings of the study; each parameter is varied separately."""
+    changes: list[dict[str, Any]] = [
+        {name: value}
+        for name, one in PARAMETERS.items()
+        for value in (one.quick_values if quick else one.values)
+    ]
+    return tuple(dict.fromkeys(replace(Setting(), **change) for change in changes))
 
 
 @dataclass(frozen=True)
@@ -293,13 +211,7 @@ def synthetic_cases(
 
 
 def is_generated(name: str) -> bool:
-    """Return whether this is the name of a generated series.
-
-    Examples
-    --------
-    >>> is_generated("synthetic-0"), is_generated("ECG/803.out")
-    (True, False)
-    """
+    """Return whether this is the name of a generated series."""
     return name.startswith(_GENERATED)
 
 
@@ -350,11 +262,9 @@ def real_cases(
             scored = _read_file(file)
         except InvalidInputError:
             continue
-        labels = scored.series.labels
-        if 0 < np.count_nonzero(labels) < labels.size:
-            length = _buffer_length(file, scored, buffer)
-            setting = Setting.of(labels, max_buffer=length, n_thresholds=thresholds)
-            cases.append(Case(file.key, setting, partial(_load_file, file)))
+        if _has_both_classes(scored):
+            setting = _setting(file.key, scored, buffer, thresholds)
+            cases.append(Case(file.key, setting, partial(_load, partial(_read_file, file))))
     if not cases:
         raise InvalidInputError(
             f"`folder` must hold a series with anomalous and normal points, got none in {folder}"
@@ -396,28 +306,27 @@ def scored_cases(
     cases = []
     for source in sources:
         scored = source.read()
-        labels = scored.series.labels
-        if 0 < np.count_nonzero(labels) < labels.size and scored.scores:
-            length = buffer_of(scored, buffer).length
-            setting = Setting.of(labels, max_buffer=length, n_thresholds=thresholds)
-            cases.append(Case(source.name, setting, partial(_load_source, source)))
+        if _has_both_classes(scored) and scored.scores:
+            setting = _setting(source.name, scored, buffer, thresholds)
+            cases.append(Case(source.name, setting, partial(_load, source.read)))
     return tuple(cases)
 
 
-def _load_source(source: Source) -> Arrays:
-    scored = source.read()
-    return scored.series.labels, next(iter(scored.scores.values()))
+def _has_both_classes(scored: ScoredSeries) -> bool:
+    labels = scored.series.labels
+    return bool(0 < np.count_nonzero(labels) < labels.size)
 
 
-def _buffer_length(file: SeriesFile, scored: ScoredSeries, buffer: int | str) -> int:
+def _setting(name: str, scored: ScoredSeries, buffer: int | str, thresholds: int) -> Setting:
     try:
-        return buffer_of(scored, buffer).length
+        length = buffer_of(scored, buffer).length
     except InvalidInputError as error:
-        raise InvalidInputError(f"{file.key}: {error}") from error
+        raise InvalidInputError(f"{name}: {error}") from error
+    return Setting.of(scored.series.labels, max_buffer=length, n_thresholds=thresholds)
 
 
-def _load_file(file: SeriesFile) -> Arrays:
-    scored = _read_file(file)
+def _load(read: Callable[[], ScoredSeries]) -> Arrays:
+    scored = read()
     return scored.series.labels, next(iter(scored.scores.values()))
 
 

@@ -16,39 +16,20 @@ from vuskit.algorithms import areas, range_rates
 from vuskit.errors import InvalidInputError, ThresholdResolutionWarning
 from vuskit.studies.timing.cases import Setting
 
-__all__ = ["CONTESTANTS", "Contestant", "choose"]
-
 Areas = tuple[float, float]
 Run = Callable[[NDArray[np.bool_], NDArray[Any], Setting], Areas]
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """One way to compute a pair of measures, one for ROC and one for PR.
-
-    Attributes
-    ----------
-    name, title : str
-        Name in tables, and title in figures.
-    run : callable
-        ``(labels, scores, setting) -> (roc, pr)``.
-    expected_ns : callable
-        Rough estimate of the run time in nanoseconds. It orders the jobs and forecasts the
-        remaining time; the study corrects it by its measurements.
-    defined_without_anomalies : bool
-        Whether it processes a series without anomalies. The measures return NaN immediately.
-    time, space : str
-        Complexity of VUS: from the paper for its algorithms, from vuskit for the default kernel.
-        T: length of the series; a, l: number and mean length of anomalies; L: longest buffer; N:
-        thresholds; D: points that a buffer can reach. Empty for other measures.
-    """
+    """One way to compute a pair of measures, one for ROC and one for PR."""
 
     name: str
     title: str
     run: Run
-    expected_ns: Callable[[Setting], float]
-    defined_without_anomalies: bool = False
-    time: str = ""
+    expected_ns: Callable[[Setting], float]  # rough; corrected by the measurements of a study
+    defined_without_anomalies: bool = False  # measures return NaN at once
+    time: str = ""  # complexity of VUS, for its algorithms
     space: str = ""
 
     def takes(self, setting: Setting) -> bool:
@@ -183,18 +164,7 @@ CONTESTANTS: dict[str, Contestant] = {
 
 
 def choose(names: Iterable[str] | None) -> tuple[Contestant, ...]:
-    """Return the contestants with these names; all if None.
-
-    Raises
-    ------
-    InvalidInputError
-        If a name is unknown.
-
-    Examples
-    --------
-    >>> [contestant.title for contestant in choose(["naive", "opt"])]
-    ['VUS', 'VUS opt']
-    """
+    """Return the contestants with these names; all if None."""
     if names is None:
         return tuple(CONTESTANTS.values())
     chosen = []

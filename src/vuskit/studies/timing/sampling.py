@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["CLOCKS", "OtherWork", "Sampled", "Timer", "peak_memory"]
-
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 """Wall time, and CPU time of this process, which varies less on a busy machine."""
 
@@ -33,16 +31,7 @@ class Sampled(NamedTuple):
 
 
 class Timer:
-    """Takes samples of one call.
-
-    Parameters
-    ----------
-    call : callable
-        Called without arguments.
-    clock : str
-        A key of `CLOCKS`.
-    shortest : float
-        Minimum duration of a sample in seconds. Faster calls are repeated within a sample.
+    """Takes samples of one call, each at least `shortest` seconds long: fast calls are repeated.
 
     Examples
     --------
@@ -102,15 +91,7 @@ def _paused_collection() -> Iterator[None]:
 
 
 def peak_memory(call: Callable[[], Any]) -> int:
-    """Return the peak memory that Python allocates during a call, in bytes.
-
-    Tracing slows Python down, so do not time a traced call.
-
-    Examples
-    --------
-    >>> peak_memory(lambda: bytes(1_000_000)) >= 1_000_000
-    True
-    """
+    """Return the peak memory that Python allocates during a call, in bytes."""
     tracemalloc.start()
     try:
         call()
@@ -131,14 +112,7 @@ class OtherWork:
         self._begin = self._now()
 
     def cores(self) -> float | None:
-        """Return the mean number of cores used by others so far; None if unknown.
-
-        Examples
-        --------
-        >>> cores = OtherWork().cores()
-        >>> cores is None or cores >= 0
-        True
-        """
+        """Return the mean number of cores used by others so far; None if unknown."""
         now = self._now()
         if self._begin is None or now is None or now[0] <= self._begin[0]:
             return None

@@ -3,42 +3,164 @@
 On generated series, one property of the series or one parameter of the measure varies at a time,
 while the others keep their defaults. The study also accepts real series. Each cell is warmed up and
 timed several times; its peak memory is measured in a separate run.
+
+This module alone computes the keys of cells and knows how their runs are stored.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
+import vuskit
 from vuskit._util.environment import describe_environment, installed_versions
 from vuskit.engine import (
-    UNLIMITED,
     Action,
     ExecutorSettings,
     Limits,
+    MemoryResults,
+    Outcome,
+    Progress,
     Status,
     Task,
-    make_executor,
     run_tasks,
 )
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.backend import core_name
-from vuskit.studies.base import Failure, Study, study
+from vuskit.store.identity import code_of, key_of
+from vuskit.store.store import Store
+from vuskit.studies.base import Study
+from vuskit.studies.registry import study
+from vuskit.studies.result import Failure
 from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import Contestant, choose
-from vuskit.studies.timing.results import TimingResult
+from vuskit.studies.timing.results import Sample, TimingResult
 from vuskit.studies.timing.sampling import CLOCKS, Timer, peak_memory
-from vuskit.studies.timing.storage import Key, Sample, TimingStore
-
-__all__ = ["Forecast", "Job", "Measurement", "Progress", "TimingStudy", "jobs_of", "timing_study"]
 
 WARM_UP_RUNS = 1
 MEMORY_RUNS = 1
+Runs = list[list[float]]
+"""Seconds and peak memory in bytes of each timed run."""
+
+
+@study(
+    title="Execution time",
+    question="What do the measures cost, and what does that depend on?",
+    better="lower",
+    name="timing",
+    input="cases",
+    order=6,
+    known=(Sample, Setting),
+)
+@dataclass(frozen=True)
+class TimingStudy(Study[TimingResult]):
+    """Execution time and memory of the measures and of the paper's algorithms."""
+
+    def run(self, source: Any = None, **how: Any) -> TimingResult:
+        """Run the study; parameters as for :func:`timing_study`."""
+        return timing_study(source, **how)
+
+
+def timing_study(
+    cases: Sequence[Case],
+    *,
+    contestants: Iterable[str] | None = None,
+    repeats: int = 10,
+    clock: str = "wall",
+    budget: float | None = None,
+    executor: ExecutorSettings | None = None,
+    limits: Limits | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> TimingResult:
+    """Measure every algorithm on every case, cheapest case first.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        From `synthetic_cases`, `real_cases` or `scored_cases`.
+    contestants : iterable of str, optional
+        Algorithms for VUS (``"naive"``, ``"opt"``, ``"opt_mem"``, ``"fast_grid"``,
+        ``"fast_exact"``) and other measures (``"auc"``, ``"r_auc"``). Default: all.
+    repeats : int, default=10
+        Timed runs of each algorithm on each case, in addition to one warm-up run and one memory
+        run.
+    clock : {"wall", "cpu"}
+        Wall time or CPU time. CPU time is steadier while other processes run, but adds up the
+        threads of an algorithm.
+    budget : float, optional
+        Time limit for the study, in seconds. The most expensive measurements are dropped.
+    executor : ExecutorSettings, optional
+        Where to measure: in this process by default, or on workers, one job at a time. Workers of
+        a cluster must run on machines like this one; those with another version of vuskit or
+        NumPy, or with another core, get no jobs.
+    limits : Limits, optional
+        Time and memory limits per job. A job that exceeds them fails, and the study continues.
+    folder : str or Path, optional
+        Stores finished runs, which are not measured again on the same machine with the same code.
+    progress : callable, optional
+        Called with a :class:`vuskit.engine.Progress`.
+
+    Returns
+    -------
+    TimingResult
+        The timed runs, including stored ones, and what was dropped or failed.
+
+    Raises
+    ------
+    InvalidInputError
+        If a parameter is invalid, or two cases have the same name and setting.
+
+    Examples
+    --------
+    >>> from vuskit.studies.timing import Setting, synthetic_cases
+    >>> cases = synthetic_cases([Setting(n_points=300, n_anomalies=2)])
+    >>> result = timing_study(cases, contestants=["naive", "opt"], repeats=2)
+    >>> result.to_frame().groupby("contestant").size().to_dict()
+    {'naive': 2, 'opt': 2}
+    """
+    check_int("repeats", repeats, minimum=1)
+    check_choice("clock", clock, CLOCKS)
+    if budget is not None and budget <= 0:
+        raise InvalidInputError(f"`budget` must be a number of seconds > 0, got {budget}")
+    jobs = jobs_of(cases, choose(contestants), clock)
+    environment = describe_environment()
+    with nullcontext(MemoryResults()) if folder is None else Store(folder) as results:
+        work = _Work(jobs, repeats, Forecast(budget), environment, results)
+        run_tasks(
+            work.tasks(),
+            total=len(work.waiting),
+            results=results,
+            executor=executor,
+            limits=limits,
+            versions=installed_versions(),
+            at_most=1,
+            repeat_failed=True,
+            on_outcome=work.add,
+            progress=None if progress is None else lambda state: progress(work.progress(state)),
+        )
+        runs = {job: work.runs_of(job) for job in jobs}
+    return TimingResult(
+        tuple(
+            Sample(job.case.name, job.contestant.name, job.case.setting, seconds, int(peak), clock)
+            for job in jobs
+            for seconds, peak in runs[job]
+        ),
+        tuple(job.title for job in jobs if job in work.dropped),
+        environment,
+        failures=tuple(work.failures),
+        core=core_name(),
+    )
+
+
+# ---- jobs ----
 
 
 @dataclass(frozen=True)
@@ -50,26 +172,8 @@ class Job:
     clock: str = "wall"
 
     @property
-    def key(self) -> Key:
-        """Key of the measured cell."""
-        return self.case.name, self.contestant.name, self.case.setting, self.clock
-
-    @property
-    def identity(self) -> str:
-        """Key for the engine."""
-        return hashlib.sha256(repr(self.key).encode()).hexdigest()[:32]
-
-    @property
     def title(self) -> str:
-        """Contestant and series; for a generated series, the values that are not the default.
-
-        Examples
-        --------
-        >>> from vuskit.studies.timing import CONTESTANTS, Setting, synthetic_cases
-        >>> case, = synthetic_cases([Setting(max_buffer=1000)])
-        >>> Job(case, CONTESTANTS["naive"]).title
-        'VUS, maximum buffer length 1000'
-        """
+        """Contestant and series; for a generated series, the values that are not the default."""
         if not is_generated(self.case.name):
             return f"{self.contestant.title}, {self.case.name}"
         setting = self.case.setting
@@ -84,73 +188,37 @@ class Job:
         """Rough estimate of the time of a run, in nanoseconds."""
         return self.contestant.expected_ns(self.case.setting)
 
-
-@dataclass(frozen=True)
-class Progress:
-    """Passed to the callback before each job and after the last.
-
-    Attributes
-    ----------
-    done, total : int
-        Number of finished jobs and of all jobs, without dropped ones.
-    seconds_left : float
-        Forecast of the remaining time.
-    job : Job or None
-        Job that starts now; None at the end.
-    """
-
-    done: int
-    total: int
-    seconds_left: float
-    job: Job | None
+    def about(self, environment: Mapping[str, Any], repeats: int) -> dict[str, Any]:
+        """What the key of the stored runs is made of."""
+        setting = {name: float(value) for name, value in asdict(self.case.setting).items()}
+        return {
+            "case": self.case.name,
+            "setting": setting,
+            "algorithm": self.contestant.name,
+            "clock": self.clock,
+            "repeats": repeats,
+            "environment": dict(environment),
+            "code": code_of(vuskit).parts,
+        }
 
 
-@study(
-    title="Execution time",
-    question="What do the measures cost, and what does that depend on?",
-    better="lower",
-    name="timing",
-    input="cases",
-    order=6,
-)
-@dataclass(frozen=True)
-class TimingStudy(Study[TimingResult]):
-    """Execution time and memory of the measures and of the paper's algorithms."""
-
-    def run(self, source: Any = None, **how: Any) -> TimingResult:
-        """Run the study; parameters as for :func:`timing_study`."""
-        return timing_study(source, **how)
-
-
-def jobs_of(
-    cases: Sequence[Case], contestants: Sequence[Contestant], clock: str = "wall"
-) -> list[Job]:
+def jobs_of(cases: Sequence[Case], contestants: Sequence[Contestant], clock: str) -> list[Job]:
     """Return every contestant on every case that is informative about it, cheapest case first.
 
     The contestants of a case run one after another, under the same conditions, so that their times
     can be compared.
-
-    Raises
-    ------
-    InvalidInputError
-        If two cases have the same name and setting, or the clock is unknown.
     """
-    if clock not in CLOCKS:
-        known = ", ".join(map(repr, CLOCKS))
-        raise InvalidInputError(f"`clock` must be one of {known}, got {clock!r}")
+    for place, case in enumerate(cases):
+        if case in cases[:place]:
+            raise InvalidInputError(
+                f"`cases` must differ in name or setting, got {case.name!r} twice"
+            )
     jobs = [
         Job(case, contestant, clock)
         for case in cases
         for contestant in contestants
         if contestant.takes(case.setting)
     ]
-    seen = set()
-    for job in jobs:
-        if job.key in seen:
-            raise InvalidInputError(
-                f"`cases` must differ in name or setting, got {job.case.name!r} twice"
-            )
-        seen.add(job.key)
     cost: defaultdict[Case, float] = defaultdict(float)
     for job in jobs:
         cost[job.case] += job.expected_ns
@@ -160,14 +228,11 @@ def jobs_of(
 class Forecast:
     """Forecast of run times, from estimates and the measurements so far.
 
-    Parameters
-    ----------
-    budget : float or None
-        Time limit for all jobs together, in seconds from now.
+    `budget` is the time limit for all jobs together, in seconds from now.
     """
 
     def __init__(self, budget: float | None) -> None:
-        self._deadline = None if budget is None else time.perf_counter() + budget
+        self.deadline = None if budget is None else time.time() + budget
         self._corrections: dict[str, float] = {}
 
     def learn(self, job: Job, repeats: int, seconds: float) -> None:
@@ -183,43 +248,33 @@ class Forecast:
     def seconds_left(self, jobs: Mapping[Job, int]) -> float:
         """Return the forecast for several jobs, at most the rest of the budget."""
         needed = sum(self.seconds(job, repeats) for job, repeats in jobs.items())
-        if self._deadline is None:
+        if self.deadline is None:
             return needed
-        return min(needed, max(self._deadline - time.perf_counter(), 0.0))
+        return min(needed, max(self.deadline - time.time(), 0.0))
 
     def allows(self, job: Job, waiting: Mapping[Job, int]) -> bool:
         """Whether there is time for a job and for all cheaper waiting jobs.
 
         Therefore the most expensive jobs are dropped first.
         """
-        if self._deadline is None:
+        if self.deadline is None:
             return True
         own = self.seconds(job, waiting[job])
-        needed = sum(
-            seconds
-            for seconds in (self.seconds(other, repeats) for other, repeats in waiting.items())
-            if seconds <= own
-        )
-        return time.perf_counter() + needed <= self._deadline
+        times = (self.seconds(other, repeats) for other, repeats in waiting.items())
+        needed = sum(seconds for seconds in times if seconds <= own)
+        return time.time() + needed <= self.deadline
+
+
+# ---- running ----
 
 
 @dataclass(frozen=True)
 class Measurement(Action):
-    """Takes the samples of one job; runs on the engine.
-
-    Attributes
-    ----------
-    job : Job
-        Job to measure.
-    repeats : int
-        Number of samples.
-    arrays : tuple of arrays, optional
-        Labels and scores, for workers that cannot load the case.
-    """
+    """Takes timed runs of one job; runs on the engine."""
 
     job: Job
     repeats: int
-    arrays: Arrays | None = None
+    arrays: Arrays | None = None  # for workers that cannot load the case
 
     @property
     def group(self) -> str:
@@ -230,127 +285,73 @@ class Measurement(Action):
         """Attach labels and scores."""
         return replace(self, arrays=self.job.case.load())
 
-    def run(self) -> list[Sample]:
-        """Warm up, take the samples, then run once more to measure the memory."""
-        job, setting = self.job, self.job.case.setting
-        labels, scores = self.arrays or job.case.load()
+    def run(self) -> Runs:
+        """Warm up, time the runs, then run once more to measure the memory."""
+        labels, scores = self.arrays or self.job.case.load()
 
         def call() -> object:
-            return job.contestant.run(labels, scores, setting)
+            return self.job.contestant.run(labels, scores, self.job.case.setting)
 
-        timer = Timer(call, clock=job.clock)
+        timer = Timer(call, clock=self.job.clock)
         timer.warm_up(WARM_UP_RUNS)
         seconds = [timer.sample().seconds for _ in range(self.repeats)]
         peak = peak_memory(call)
-        return [
-            Sample(job.case.name, job.contestant.name, setting, value, peak, job.clock)
-            for value in seconds
-        ]
+        return [[one, peak] for one in seconds]
 
 
-def timing_study(
-    cases: Sequence[Case],
-    *,
-    contestants: Iterable[str] | None = None,
-    repeats: int = 10,
-    clock: str = "wall",
-    budget: float | None = None,
-    executor: ExecutorSettings | None = None,
-    limits: Limits | None = None,
-    store: TimingStore | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> TimingResult:
-    """Measure every contestant on every case, cheapest case first.
+class _Work:
+    """Jobs of a study: stored, waiting, dropped and failed."""
 
-    Parameters
-    ----------
-    cases : sequence of Case
-        From `synthetic_cases` or `real_cases`.
-    contestants : iterable of str, optional
-        Keys of `CONTESTANTS`. Default: all.
-    repeats : int, default=10
-        Timed runs of each cell, in addition to one warm-up run and one memory run.
-    clock : {"wall", "cpu"}
-        Wall time or CPU time. CPU time is steadier while other processes run, but adds up the
-        threads of a contestant.
-    budget : float, optional
-        Time limit for the study, in seconds. Jobs that exceed it are dropped.
-    executor : ExecutorSettings, optional
-        Where to measure: in this process by default, or on workers, one job at a time. Workers of
-        a cluster must run on machines like this one; those with another version of vuskit or
-        NumPy, or with another core, get no jobs.
-    limits : Limits, optional
-        Time and memory limits per job. A job that exceeds them fails, and the study continues.
-    store : TimingStore, optional
-        Stores the samples; stored samples are not measured again.
-    progress : callable, optional
-        Called with a `Progress` before each job and at the end.
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        repeats: int,
+        forecast: Forecast,
+        environment: Mapping[str, Any],
+        results: Store | MemoryResults,
+    ) -> None:
+        self._about = {job: job.about(environment, repeats) for job in jobs}
+        self._keys = {job: key_of("timing", about) for job, about in self._about.items()}
+        self._results = results
+        self._forecast = forecast
+        self._repeats = repeats
+        stored = {key for key, status in results.statuses().items() if status is Status.OK}
+        self.waiting = {job: repeats for job in jobs if self._keys[job] not in stored}
+        self.dropped: set[Job] = set()
+        self.failures: list[Failure] = []
+        self._latest = time.time()
 
-    Returns
-    -------
-    TimingResult
-        The samples of these cases, including those from the store, and the jobs that failed.
+    def runs_of(self, job: Job) -> Runs:
+        """Return the timed runs of a job."""
+        found = self._results.get(self._keys[job])
+        return found.value if found is not None and found.status is Status.OK else []
 
-    Raises
-    ------
-    InvalidInputError
-        If a contestant or the clock is unknown, or a number is out of range.
+    def tasks(self) -> Iterator[Task]:
+        """Yield the tasks that the budget allows, each with what was learned until then."""
+        for job in list(self.waiting):
+            if self._forecast.allows(job, self.waiting):
+                make = partial(Measurement, job, self._repeats)
+                yield Task(self._keys[job], job.title, make, "timing", self._about[job])
+            else:
+                self.dropped.add(job)
+                del self.waiting[job]
 
-    Examples
-    --------
-    >>> from vuskit.studies.timing import Setting, synthetic_cases
-    >>> cases = synthetic_cases([Setting(n_points=300, n_anomalies=2)])
-    >>> result = timing_study(cases, contestants=["naive", "opt"], repeats=2)
-    >>> result.to_frame().groupby("contestant").size().to_dict()
-    {'naive': 2, 'opt': 2}
-    """
-    if repeats < 1:
-        raise InvalidInputError(f"`repeats` must be an int >= 1, got {repeats}")
-    if budget is not None and budget <= 0:
-        raise InvalidInputError(f"`budget` must be a number of seconds > 0, got {budget}")
-    jobs = jobs_of(cases, choose(contestants), clock)
-    samples: dict[Key, list[Sample]] = {job.key: [] for job in jobs}
-    for sample in store.read() if store is not None else ():
-        if sample.key in samples:
-            samples[sample.key].append(sample)
-    missing = {job: repeats - len(samples[job.key]) for job in jobs}
-    waiting = {job: runs for job, runs in missing.items() if runs > 0}
-    forecast = Forecast(budget)
-    dropped: list[Job] = []
-    failures: list[Failure] = []
+    def add(self, task: Task, outcome: Outcome) -> None:
+        """Learn from a finished job."""
+        assert isinstance(task.action, Measurement)
+        job, begin = task.action.job, self._latest
+        self._latest = time.time()
+        self._forecast.learn(job, self._repeats, outcome.seconds or self._latest - begin)
+        del self.waiting[job]
+        if outcome.status is not Status.OK:
+            self.failures.append(Failure(job.title, outcome.reason or str(outcome.status)))
 
-    def report(job: Job | None) -> None:
-        if progress is not None:
-            total = len(jobs) - len(dropped)
-            left = forecast.seconds_left(waiting)
-            progress(Progress(total - len(waiting), total, left, job))
-
-    with make_executor(
-        executor or ExecutorSettings(), limits or UNLIMITED, versions=installed_versions()
-    ) as workers:
-        for job, runs in list(waiting.items()):
-            if not forecast.allows(job, waiting):
-                dropped.append(job)
-                del waiting[job]
-                continue
-            report(job)
-            begin = time.perf_counter()
-            task = Task(job.identity, job.title, Measurement(job, runs))
-            outcome = run_tasks([task], executor=workers, one_at_a_time=True)[task.key]
-            forecast.learn(job, runs, outcome.seconds or time.perf_counter() - begin)
-            del waiting[job]
-            if outcome.status is not Status.OK:
-                failures.append(Failure(job.title, outcome.reason or str(outcome.status)))
-                continue
-            samples[job.key].extend(outcome.value)
-            if store is not None:
-                store.add(outcome.value)
-    report(None)
-    gathered = tuple(sample for job in jobs for sample in samples[job.key])
-    return TimingResult(
-        gathered,
-        tuple(dropped),
-        describe_environment(),
-        failures=tuple(failures),
-        core=core_name(),
-    )
+    def progress(self, state: Progress) -> Progress:
+        """Return the progress of all jobs, with stored ones and without dropped ones."""
+        total = len(self._keys) - len(self.dropped)
+        return replace(
+            state,
+            total=total,
+            before=total - len(self.waiting) - state.ran,
+            forecast=self._forecast.seconds_left(self.waiting),
+        )

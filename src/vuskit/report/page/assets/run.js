@@ -32,7 +32,7 @@ const benchmark = (() => {
       // All digits in the file.
       exact: (number) => Number.isNaN(number) ? "" : String(Number(number.toPrecision(data.digits))),
       second: (detector, series) => seconds[detector * S + series],
-      command: (series) => `${data.command} ${shell(title(series))}`,
+      command: (series) => (data.command ? `${data.command} ${shell(title(series))}` : ""),
       link: (series) => series in data.embedded ? vuskit.address(data.embedded[series]) : vuskit.address("series", { name: title(series) }),
     };
   };
@@ -798,7 +798,7 @@ vuskit.view("series-values", (place, _, options) => {
     byId("facts").textContent = benchmark.facts(run, i);
     const reason = run.not_drawn[i];
     byId("why").textContent = reason ? `This series cannot be drawn: ${reason}.` : "This file does not contain the drawings of this series. These commands show it in a browser, or write its page:";
-    byId("command").textContent = reason ? "" : `${run.explore}\n${run.command(i)}`;
+    byId("command").textContent = reason ? "" : `${run.explore}\n${run.command(i)}`.trim();
     byId("values").replaceChildren(...benchmark.valuesTable(run, i));
   };
   const copied = () => vuskit.tableRows(byId("values"));

@@ -1,0 +1,599 @@
+"""Evaluate series with saved scores in memory, in batches, without a run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.optional import require
+from vuskit.bench.actions import check_classes, import_scores, make_evaluator, measure_scores
+from vuskit.bench.jobs import (
+    TrainingPart,
+    TrainLength,
+    evaluated_from,
+    settings_text,
+    training_notes,
+)
+from vuskit.bench.plan import usable_cores
+from vuskit.bench.run import Failure
+from vuskit.bench.saved_scores import SavedSeries
+from vuskit.buffers import BufferChoice
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.engine import (
+    Action,
+    ExecutorSettings,
+    MemoryResults,
+    NotApplicableError,
+    Outcome,
+    Status,
+    Task,
+    run_tasks,
+)
+from vuskit.errors import InvalidInputError, MeasureError, VuskitError
+from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.registry import Measure, Measures, resolve_measures
+from vuskit.measures.settings import EvaluationSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BATCHES_PER_WORKER = 4
+_MOST_PER_BATCH = 16
+_FIRST_SECONDS = 0.5  # of series whose time is a fair estimate
+_SERIAL_SECONDS = 2.0  # of work that does not repay the start of processes
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int, float], None]
+_FailedMeasures = tuple[tuple[Measure, ...], Exception]
+
+
+class Source(Protocol):
+    """A series with scores that can be read on demand; picklable for several processes."""
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+
+    def read(self) -> ScoredSeries:
+        """Return the series and its scores."""
+
+
+@dataclass(frozen=True)
+class EvaluatedScore:
+    """Values of one score: one per measure, NaN if undefined or failed."""
+
+    detector: str
+    values: tuple[float, ...]
+    statuses: tuple[Status, ...]
+    failures: tuple[Failure, ...] = ()
+    filled: int = 0  # points at the ends without a score, which got the nearest one
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class EvaluatedSeries:
+    """A series with the values of its scores."""
+
+    dataset: str
+    name: str
+    hash: str
+    n_points: int
+    n_anomalies: int
+    anomalous_points: int
+    train_length: int | None  # as declared by the file
+    evaluated_from: int
+    buffer: int | None
+    buffer_reason: str | None  # how the buffer was chosen; None if nothing was evaluated
+    scores: tuple[EvaluatedScore, ...]
+    sources: tuple[Source, ...]
+    path: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """Data set and name."""
+        return f"{self.dataset}/{self.name}"
+
+    def read(self) -> ScoredSeries:
+        """Read the series and its usable scores again."""
+        usable = {one.detector for one in self.scores if Status.ERROR not in one.statuses}
+        found = [_only(source, usable).read() for source in self.sources]
+        scores = {name: score for one in found[::-1] for name, score in one.scores.items()}
+        kept = {one.detector: scores[one.detector] for one in self.scores if one.detector in scores}
+        return ScoredSeries(replace(found[0].series, dataset=self.dataset, name=self.name), kept)
+
+
+def _only(source: Source, detectors: set[str]) -> Source:
+    """Return a source without unusable scores, unless all are."""
+    if not isinstance(source, SavedSeries):
+        return source
+    kept = tuple(one for one in source.scores if one.detector in detectors)
+    return replace(source, scores=kept or source.scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    r"""Values of many series in memory.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        The computed measures.
+    settings : EvaluationSettings
+        Their settings.
+    series : tuple of EvaluatedSeries
+        Names, sizes, buffer and scores, sorted by data set and name.
+    notes : tuple of str
+        Notes on unreadable and identical series.
+    train_length : int, "auto" or None
+        Leading points that were not evaluated.
+    lost : tuple of Failure
+        Series whose process died.
+    unread : tuple of Failure
+        Series that cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, vuskit
+    >>> from vuskit.studies import open_scores
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = path.write_text("value,label,mine\n1,0,0.1\n2,0,0.2\n9,1,0.9\n")
+    >>> settings = vuskit.EvaluationSettings(buffer=1)
+    >>> values = evaluate_inputs(open_scores(path), measures="auc_pr", settings=settings)
+    >>> [(row["series"], row["detector"], row["value"]) for row in values.records()]
+    [('a', 'mine', 1.0)]
+    """
+
+    measures: tuple[Measure, ...]
+    settings: EvaluationSettings
+    series: tuple[EvaluatedSeries, ...]
+    notes: tuple[str, ...] = ()
+    train_length: TrainLength = None
+    lost: tuple[Failure, ...] = ()
+    unread: tuple[Failure, ...] = ()
+
+    @property
+    def settings_text(self) -> str:
+        """Settings and the excluded training part, in one line."""
+        return settings_text(self.settings, self.train_length)
+
+    def alignments(self) -> tuple[str, ...]:
+        """How window scores were aligned to points."""
+        saved = [one for series in self.series for one in series.sources]
+        found = {
+            (one.align or "center", one.window)
+            for one in saved
+            if isinstance(one, SavedSeries) and one.window is not None
+        }
+        return tuple(f"{at} of windows of {window:,} points" for at, window in sorted(found))
+
+    @property
+    def detectors(self) -> tuple[str, ...]:
+        """Names of the detectors, sorted."""
+        return tuple(sorted({one.detector for series in self.series for one in series.scores}))
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Everything that failed; scores to which the measures do not apply are not failures."""
+        found = (why for series in self.series for one in series.scores for why in one.failures)
+        return (*(one for one in found if one.status.failed), *self.lost)
+
+    @property
+    def filled(self) -> int:
+        """Number of scores that lacked values at the ends."""
+        return sum(bool(one.filled) for series in self.series for one in series.scores)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield one record per series, detector and measure; undefined values are None."""
+        for series in self.series:
+            for score in sorted(series.scores, key=lambda one: one.detector):
+                rows = zip(self.measures, score.values, score.statuses, strict=True)
+                for measure, value, status in rows:
+                    evaluated = status is Status.OK
+                    yield {
+                        "dataset": series.dataset,
+                        "series": series.name,
+                        "detector": score.detector,
+                        "settings": self.settings_text,
+                        "measure": measure.name,
+                        "measure_title": measure.title,
+                        "higher_is_better": measure.higher_is_better,
+                        "status": str(status),
+                        "value": None if math.isnan(value) else value,
+                        "buffer": series.buffer if evaluated else None,
+                        "buffer_reason": series.buffer_reason if evaluated else None,
+                    }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per series, detector and measure, as `Run.outcomes` does.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", purpose="a table of values")
+        frame = pandas.DataFrame(list(self.records()))
+        return frame.astype({"value": float, "buffer": "Int64"}) if len(frame) else frame
+
+    def evaluated_from(self, series: EvaluatedSeries, settings: str) -> int:
+        """Return the first point that is evaluated, as `Run.evaluated_from` does."""
+        return series.evaluated_from
+
+    def evaluation_settings(
+        self, series: EvaluatedSeries, settings: str
+    ) -> EvaluationSettings | None:
+        """Return the settings with the chosen buffer; None if nothing was evaluated."""
+        if series.buffer is None or series.buffer_reason is None:
+            return None if series.buffer_reason is None else self.settings
+        strategy, _, reason = series.buffer_reason.partition(": ")
+        return self.settings.replace(buffer=BufferChoice(series.buffer, strategy, reason))
+
+
+def evaluate_inputs(
+    inputs: Iterable[Source],
+    *,
+    measures: Measures = "paper",
+    settings: EvaluationSettings,
+    train_length: TrainLength = None,
+    executor: ExecutorSettings | None = None,
+    progress: Progress | None = None,
+) -> Values:
+    """Evaluate the scores of many series in memory.
+
+    Series that cannot be read become notes. A score or measure that fails leaves out its values.
+
+    Parameters
+    ----------
+    inputs : iterable of Source
+        Series with scores, such as `vuskit.bench.saved_scores.SavedSeries`.
+    measures : "paper", "extra", "all", name, title, function, or iterable of these, default="paper"
+        Measures to compute.
+    settings : EvaluationSettings
+        Settings of the measures.
+    train_length : int, "auto" or None
+        Leading points to exclude; "auto": the training part that a series declares.
+    executor : ExecutorSettings, optional
+        Where to run. Default: in this process, or one process per core if that saves time.
+    progress : callable, optional
+        Called after each series with the number of evaluated series, that of all, and the
+        estimated seconds left.
+
+    Returns
+    -------
+    Values
+        The values, with statuses and notes.
+
+    Raises
+    ------
+    InvalidInputError
+        If no series can be read, or `train_length` fits none of them.
+    """
+    evaluator = InputEvaluator(resolve_measures(measures), settings, train_length)
+    sources = [part for one in inputs for part in split_by_labels(one)]
+    report = progress or (lambda done, total, seconds_left: None)
+    found = _evaluate_here(evaluator, sources, executor, report)
+    found += _evaluate_in_processes(evaluator, sources, len(found), executor, report)
+    values = evaluator.collect(found)
+    if not values.series and not values.lost:
+        raise InvalidInputError(
+            f"`inputs` must hold at least one readable series, got none: {'; '.join(values.notes)}"
+        )
+    return values
+
+
+def _evaluate_here(
+    evaluator: InputEvaluator,
+    sources: Sequence[Source],
+    executor: ExecutorSettings | None,
+    report: Progress,
+) -> list[EvaluatedSeries | Failure]:
+    """Evaluate series until processes would save time."""
+    alone = executor is not None and executor.kind == "local" and executor.workers == 1
+    if executor is not None and not alone:
+        return []
+    begin = time.perf_counter()
+    found: list[EvaluatedSeries | Failure] = []
+    for source in sources:
+        found.append(evaluator.evaluate(source))
+        spent, left = time.perf_counter() - begin, len(sources) - len(found)
+        seconds_left = spent / len(found) * left
+        report(len(found), len(sources), seconds_left)
+        if not alone and spent > _FIRST_SECONDS and seconds_left > _SERIAL_SECONDS:
+            break
+    return found
+
+
+def _evaluate_in_processes(
+    evaluator: InputEvaluator,
+    sources: Sequence[Source],
+    before: int,
+    executor: ExecutorSettings | None,
+    report: Progress,
+) -> list[EvaluatedSeries | Failure]:
+    """Evaluate the series that are left in worker processes, several at a time."""
+    left = sources[before:]
+    if not left:
+        return []
+    used = executor or ExecutorSettings("local", usable_cores())
+    size = math.ceil(len(left) / (used.workers * _BATCHES_PER_WORKER))
+    size = min(size, _MOST_PER_BATCH)
+    batches = [left[start : start + size] for start in range(0, len(left), size)]
+    tasks = [
+        Task(f"{place}", f"evaluate {some[0].name}", partial(_Batch, evaluator, tuple(some)))
+        for place, some in enumerate(batches)
+    ]
+    begin, done = time.perf_counter(), 0
+
+    def count(task: Task, _: Outcome) -> None:
+        nonlocal done
+        done += len(batches[int(task.key)])
+        seconds_left = (time.perf_counter() - begin) / done * (len(left) - done)
+        report(before + done, len(sources), seconds_left)
+
+    found: list[EvaluatedSeries | Failure] = []
+    results = MemoryResults()
+    run_tasks(tasks, results=results, executor=used, on_outcome=count)
+    for task, some in zip(tasks, batches, strict=True):
+        outcome = results.outcomes[task.key]
+        found += outcome.value or [
+            _lost(source, outcome.status, outcome.message or "") for source in some
+        ]
+    return found
+
+
+def _lost(source: Source, status: Status, message: str) -> Failure:
+    return Failure(status=status, message=message, title=f"evaluate {source.name}")
+
+
+def split_by_labels(source: Source) -> Sequence[Source]:
+    """Split a source whose scores have labels in several files, which need not agree."""
+    return source.by_labels() if isinstance(source, SavedSeries) else (source,)
+
+
+# -- one series --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Score:
+    """A score as read from its file, or why it is unusable."""
+
+    detector: str
+    numbers: Floats | Exception
+    filled: int = 0
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A series with its scores."""
+
+    source: Source
+    series: Series
+    scores: tuple[_Score, ...]
+
+
+@dataclass(frozen=True)
+class _Batch(Action):
+    """Some series, for a worker process."""
+
+    evaluator: InputEvaluator
+    sources: tuple[Source, ...]
+    loaded: tuple[_Loaded | Failure, ...] | None = None
+
+    def load(self) -> _Batch:
+        return replace(self, loaded=tuple(map(_load, self.sources)))
+
+    def run(self) -> list[EvaluatedSeries | Failure]:
+        if self.loaded is not None:
+            return list(map(self.evaluator.evaluate_loaded, self.loaded))
+        return list(map(self.evaluator.evaluate, self.sources))
+
+
+def _load(source: Source) -> _Loaded | Failure:
+    """Read a series and its scores; those of saved files may be unusable one by one."""
+    try:
+        if isinstance(source, SavedSeries):
+            series = source.read_series()
+            return _Loaded(source, series, tuple(_saved_scores(source, series)))
+        scored = source.read()
+    except (VuskitError, OSError) as error:
+        return _lost(source, Status.SKIPPED, str(error))
+    return _Loaded(source, scored.series, tuple(_Score(*one) for one in scored.scores.items()))
+
+
+def _saved_scores(source: SavedSeries, series: Series) -> Iterator[_Score]:
+    for one, columns in source.read_columns():
+        try:
+            numbers = columns.scores(one.column)
+            found = import_scores(numbers, series, one.detector, source.window, source.align)
+        except (VuskitError, OSError) as error:
+            yield _Score(one.detector, error, path=one.path)
+        else:
+            yield _Score(one.detector, found.scores, found.filled, one.path)
+
+
+@dataclass(frozen=True)
+class InputEvaluator:
+    """Evaluates one series after the other; `collect` makes a table of them."""
+
+    measures: tuple[Measure, ...]
+    settings: EvaluationSettings
+    train_length: TrainLength = None
+
+    def evaluate(self, source: Source) -> EvaluatedSeries | Failure:
+        """Evaluate the scores of a series; one that cannot be read is SKIPPED."""
+        return self.evaluate_loaded(_load(source))
+
+    def evaluate_loaded(self, loaded: _Loaded | Failure) -> EvaluatedSeries | Failure:
+        """Evaluate the scores of a series that was read."""
+        if isinstance(loaded, Failure):
+            return loaded
+        series, source = loaded.series, loaded.source
+        first = evaluated_from(series, self.train_length)
+        evaluator: Evaluator | Exception
+        buffer: tuple[int | None, str | None] = None, None
+        part = series
+        try:
+            check_classes(series)
+            part = series.after(first) if first else series
+            check_classes(part, " after the training part")
+            evaluator = make_evaluator(part, self.measures, self.settings)
+            buffer = evaluator.buffer_record
+        except Exception as error:
+            evaluator = error
+        return EvaluatedSeries(
+            dataset=series.dataset,
+            name=series.name,
+            hash=_digest(series),
+            n_points=series.n_points,
+            n_anomalies=series.n_anomalies,
+            anomalous_points=series.anomalous_points,
+            train_length=series.train_length,
+            evaluated_from=first,
+            buffer=buffer[0],
+            buffer_reason=buffer[1],
+            scores=tuple(self._evaluated(one, evaluator, part, first) for one in loaded.scores),
+            sources=(source,),
+            path=source.scores[0].labels.path if isinstance(source, SavedSeries) else None,
+        )
+
+    def _evaluated(
+        self, one: _Score, evaluator: Evaluator | Exception, series: Series, first: int
+    ) -> EvaluatedScore:
+        values: Mapping[str, float] = {}
+        what = "evaluate"
+        if isinstance(one.numbers, Exception):
+            what, failed = "import", [(self.measures, one.numbers)]
+        elif isinstance(evaluator, Exception):
+            failed = [(self.measures, evaluator)]
+        else:
+            values, failed = self._computed(evaluator, series, one.numbers[first:])
+        statuses = {measure.name: _status(error) for part, error in failed for measure in part}
+        names = [measure.name for measure in self.measures]
+        return EvaluatedScore(
+            detector=one.detector,
+            values=tuple(values.get(name, math.nan) for name in names),
+            statuses=tuple(statuses.get(name, Status.OK) for name in names),
+            failures=tuple(
+                Failure(
+                    status=_status(error),
+                    message=_message(error),
+                    title=f"{_title(what, part, one.detector)} on {series.dataset}/{series.name}",
+                )
+                for part, error in failed
+            ),
+            filled=one.filled,
+            path=one.path,
+        )
+
+    def _computed(
+        self, evaluator: Evaluator, series: Series, numbers: Floats
+    ) -> tuple[dict[str, float], list[_FailedMeasures]]:
+        """Return the values of a score, and measures that failed; the user's fail one by one."""
+        try:
+            return measure_scores(evaluator, numbers), []
+        except MeasureError:
+            values: dict[str, float] = {}
+        except Exception as error:
+            return {}, [(self.measures, error)]
+        failed: list[_FailedMeasures] = []
+        own = [one for one in self.measures if not one.function.__module__.startswith("vuskit.")]
+        package = tuple(one for one in self.measures if one not in own)
+        for part in (package, *((one,) for one in own)):
+            try:
+                alone = make_evaluator(series, part, self.settings) if part else None
+                values |= measure_scores(alone, numbers) if alone else {}
+            except Exception as error:
+                failed.append((part, error))
+        return values, failed
+
+    def collect(self, found: Sequence[EvaluatedSeries | Failure]) -> Values:
+        """Merge series with equal content, give them unique names, and note what is unusual."""
+        missing = [one for one in found if isinstance(one, Failure)]
+        unread = [one for one in missing if one.status is Status.SKIPPED]
+        notes = [f"skipped a series that cannot be read: {one.message}" for one in unread]
+        merged = _merged([one for one in found if isinstance(one, EvaluatedSeries)], notes)
+        parts = [TrainingPart(o.title, o.name, o.n_points, o.train_length) for o in merged]
+        notes += training_notes(parts, [self.train_length])
+        return Values(
+            measures=self.measures,
+            settings=self.settings,
+            series=tuple(sorted(merged, key=lambda one: (one.dataset, one.name))),
+            notes=tuple(notes),
+            train_length=self.train_length,
+            lost=tuple(one for one in missing if one.status is not Status.SKIPPED),
+            unread=tuple(unread),
+        )
+
+
+def _title(what: str, measures: Sequence[Measure], detector: str) -> str:
+    if what == "import":
+        return f"import {detector} (external)"
+    named = measures[0].name if len(measures) == 1 else f"{len(measures)} measures"
+    return f"evaluate {named} of {detector}"
+
+
+def _digest(series: Series) -> str:
+    """Return a digest of a series; those without values differ even if their labels agree."""
+    if not np.isnan(series.values).all():
+        return series.content_hash
+    names = f"{series.content_hash} {series.dataset}/{series.name}"
+    return hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _status(error: Exception) -> Status:
+    if isinstance(error, NotApplicableError):
+        return Status.SKIPPED
+    return Status.OOM if isinstance(error, MemoryError) else Status.ERROR
+
+
+def _message(error: Exception) -> str:
+    applies = not isinstance(error, NotApplicableError)
+    return f"{type(error).__name__}: {error}" if applies else str(error)
+
+
+# -- many series -------------------------------------------------------------------------------
+
+
+def _merged(found: Sequence[EvaluatedSeries], notes: list[str]) -> list[EvaluatedSeries]:
+    """Return series with distinct content and unique names.
+
+    The same series under two names would count twice in every mean.
+    """
+    groups: dict[str, list[EvaluatedSeries]] = {}
+    for one in found:
+        groups.setdefault(one.hash, []).append(one)
+    firsts = [same[0] for same in groups.values()]
+    names = [(one.dataset, one.name) for one in firsts]
+    if len(set(names)) < len(names):
+        names = unique_names(
+            [SeriesName(one.dataset, one.name, one.path, one.hash) for one in firsts]
+        )
+    merged = []
+    for same, (dataset, name) in zip(groups.values(), names, strict=True):
+        scores: dict[str, EvaluatedScore] = {}
+        for score in (score for one in same for score in one.scores):
+            known = scores.setdefault(score.detector, score)
+            if not _agree(known, score):
+                notes.append(
+                    f"{score.path} is ignored: its scores of {score.detector} on {dataset}/{name} "
+                    f"differ from those in {known.path}, although values and labels are the same"
+                )
+        sources = tuple(source for one in same for source in one.sources)
+        kept = tuple(scores.values())
+        merged.append(replace(same[0], dataset=dataset, name=name, scores=kept, sources=sources))
+    return merged
+
+
+def _agree(first: EvaluatedScore, second: EvaluatedScore) -> bool:
+    return first is second or np.array_equal(first.values, second.values, equal_nan=True)

@@ -1,0 +1,857 @@
+"""The store of a folder or a pack: one class with one small interface."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit import __version__
+from vuskit._util.environment import installed_versions
+from vuskit._util.escapes import escape_surrogates
+from vuskit._util.files import PRIVATE_PREFIX, atomic_path
+from vuskit._util.text import quoted
+from vuskit.engine import Outcome, Status, Task
+from vuskit.errors import ChangedInputError, InvalidInputError, VuskitError
+from vuskit.store.identity import canonical, scores_digest
+from vuskit.store.schema import create_schema, has_tables
+
+if TYPE_CHECKING:
+    from vuskit.store.pack import Archive
+
+DATABASE = "results.sqlite"
+LOCK = f"{PRIVATE_PREFIX}lock"  # also marks a folder as one of vuskit
+SCORES = "scores"
+
+_SCRATCH = f"{PRIVATE_PREFIX}tmp-"
+# Created by operating systems and git; a folder with only these counts as empty.
+_HARMLESS = {".DS_Store", ".gitignore", ".gitkeep", "Thumbs.db", "desktop.ini", "lost+found"}
+_SHOWN_ENTRIES = 3
+_WAIT_SECONDS = 60  # for another process that is writing
+_KEY = re.compile("[0-9a-f]{32}")
+
+Scores = NDArray[np.float64]
+
+
+class StoreError(VuskitError):
+    """A folder cannot be written: full, read-only, or in use by another process."""
+
+
+class DamagedStoreError(InvalidInputError):
+    """The file of a store is damaged."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished task.
+
+    Attributes
+    ----------
+    key, kind : str
+        Its key, and what was done.
+    status : Status
+        How it ended.
+    parent : str or None
+        Key of the result that it was computed from.
+    about : dict
+        Data, code and settings that the key is a digest of.
+    value : object
+        What it returned, without scores; None if it failed.
+    digest : str or None
+        Digest of the scores, or of the stored value.
+    seconds, warm_up_seconds : float or None
+        Wall times.
+    peak_bytes : int or None
+        Peak memory.
+    worker : str or None
+        Host and process.
+    environment : dict
+        Library versions and the core.
+    finished : str
+        Time in UTC.
+    message, traceback : str or None
+        Why it failed.
+    """
+
+    key: str
+    kind: str
+    status: Status
+    parent: str | None
+    about: dict[str, Any]
+    value: Any
+    digest: str | None
+    seconds: float | None
+    warm_up_seconds: float | None
+    peak_bytes: int | None
+    worker: str | None
+    environment: dict[str, str]
+    finished: str
+    message: str | None
+    traceback: str | None
+
+
+@dataclass(frozen=True)
+class Named:
+    """A task of the latest plan with its names.
+
+    Attributes
+    ----------
+    key, kind, parent : str
+        Of the task; `parent` may be None.
+    dataset, series, hash : str
+        Names of the series, and the digest of its content.
+    detector : str
+        Name of the detector.
+    seed : int or None
+        None if the scores do not depend on it.
+    settings : str or None
+        Settings of an evaluation, in one line.
+    file : str or None
+        File of imported scores.
+    """
+
+    key: str
+    kind: str
+    parent: str | None
+    dataset: str
+    series: str
+    hash: str
+    detector: str
+    seed: int | None = None
+    settings: str | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """A start of the command; see the table ``starts``."""
+
+    id: int
+    started: str
+    finished: str | None
+    state: str
+    host: str
+    pid: int
+    vuskit: str
+    environment: dict[str, str]
+    executor: str
+    plan: str
+    base: str
+    imports: tuple[str, ...]
+    notes: tuple[str, ...]
+    progress: dict[str, Any]
+
+
+_RESULT_NAMES = tuple(one.name for one in dataclasses.fields(Result))
+_RESULT = ", ".join(f"results.{name}" for name in _RESULT_NAMES)
+_NAMED = ", ".join(f"planned.{one.name}" for one in dataclasses.fields(Named))
+_START_JSON = ("environment", "imports", "notes", "progress")
+
+
+class Store:
+    """Results of tasks in a folder: one SQLite file, one writer, and score files.
+
+    Creating a `Store` opens it for writing. `Store.read` opens a folder or a pack for reading, also
+    while another process writes, and on read-only disks.
+
+    Parameters
+    ----------
+    folder : str or Path
+        New, empty, or with a store. Created if it does not exist.
+
+    Raises
+    ------
+    StoreError
+        If the folder cannot be written or another process writes to it.
+    InvalidInputError
+        If the folder has other files but no store, or a store of another version. Nothing is
+        changed in this case.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from vuskit.bench import Store
+    >>> from vuskit.engine import Outcome, Status, Task
+    >>> task = Task("a" * 32, "a square", None, "square", {"number": 3})
+    >>> with Store(tempfile.mkdtemp()) as store:
+    ...     store.save([(task, Outcome(Status.OK, 9))])
+    ...     store.get(task.key).value
+    9
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.archive: Archive | None = None
+        self._lock: int | None = None
+        _check_folder(self.folder)
+        with self._storage_errors():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _take_lock(self.folder / LOCK)
+            try:
+                self._connection = self._connect()
+            except BaseException:
+                os.close(self._lock)
+                raise
+        self._clean()
+        self._scratch: Path | None = None
+        self._start: int | None = None
+        self._environments: dict[tuple[str, ...], str] = {}
+        self._remove_unsaved_scores()
+        # This process has the lock, so earlier starts have ended.
+        if self._rows("SELECT 1 FROM starts WHERE state = 'running'"):
+            with self._transaction():
+                self._execute("UPDATE starts SET state = 'interrupted' WHERE state = 'running'")
+
+    @classmethod
+    def read(cls, place: str | Path) -> Self:
+        """Open a folder or a pack for reading.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no store, or one of another version.
+
+        Examples
+        --------
+        >>> Store.read("nowhere")
+        Traceback (most recent call last):
+        vuskit.errors.InvalidInputError: `folder` must hold a benchmark run, got 'nowhere'
+        """
+        path = Path(place)
+        if path.suffix.lower() == ".zip" and path.is_file():
+            from vuskit.store.pack import Archive
+
+            archive = Archive(path)
+            return cls._reader(path, archive.connection(), archive)
+        connection = _open_if_any(path)
+        if connection is None:
+            raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(path)!r}")
+        return cls._reader(path, connection)
+
+    @classmethod
+    def read_or_empty(cls, folder: str | Path) -> Self:
+        """Open a folder for reading like `read`, or as an empty store if it is new or empty.
+
+        Raises
+        ------
+        InvalidInputError
+            If the store cannot be read, or the folder has other files but no store.
+        """
+        _check_folder(Path(folder))
+        return cls._reader(Path(folder), _open_if_any(Path(folder)) or memory_store())
+
+    @classmethod
+    def _reader(
+        cls, folder: Path, connection: sqlite3.Connection, archive: Archive | None = None
+    ) -> Self:
+        found = cls.__new__(cls)
+        found.folder, found.archive, found._lock = folder, archive, None
+        found._connection = connection
+        return found
+
+    def _connect(self) -> sqlite3.Connection:
+        path = self.folder / DATABASE
+        # Transactions are explicit, see `_transaction`.
+        connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            if not has_tables(connection, str(path)):
+                connection.execute("PRAGMA journal_mode = WAL")
+                create_schema(connection)
+            # In WAL mode, data survive any crash of the process. A power failure can lose the last
+            # transactions, but cannot damage the file.
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def writable(self) -> bool:
+        """Whether this process writes to the store."""
+        return self._lock is not None
+
+    def close(self) -> None:
+        """Close the files and release the lock."""
+        if self._lock is not None:
+            self._clean()
+        self._connection.close()
+        if self.archive is not None:
+            self.archive.close()
+        if self._lock is not None:
+            os.close(self._lock)
+
+    # -- results ---------------------------------------------------------------------------------
+
+    def statuses(self) -> dict[str, Status]:
+        """Statuses of all results by key."""
+        with self._damage():
+            rows = self._rows("SELECT key, status FROM results")
+            return {key: Status(status) for key, status in rows}
+
+    def get(self, key: str) -> Result | None:
+        """Result of a task; None if it is not finished."""
+        rows = self._rows(f"SELECT {_RESULT} FROM results WHERE key = ?", key)
+        return self._result(rows[0]) if rows else None
+
+    def find(self, key: str) -> Result:
+        """Result whose key starts with `key`.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such result, or more than one.
+        """
+        rows = self._rows(
+            f"SELECT {_RESULT} FROM results WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key
+        )
+        if len(rows) != 1 or not key:
+            found = "several jobs; give more characters" if rows else "no job"
+            raise InvalidInputError(
+                f"`key` must be the key of a job, or its start, got {key!r}, which matches {found}"
+            )
+        return self._result(rows[0])
+
+    def results(self) -> Iterator[Result]:
+        """All results, also of earlier plans, in the order they finished."""
+        return map(self._result, self._rows(f"SELECT {_RESULT} FROM results ORDER BY id"))
+
+    def planned(self, **names: str) -> Iterator[tuple[Named, Result | None]]:
+        """Tasks of the latest plan in its order, each with its result.
+
+        Parameters
+        ----------
+        **names : str
+            Values of `Named` that the tasks must have, such as ``hash``. Default: all tasks.
+        """
+        count = len(dataclasses.fields(Named))
+        wanted = "".join(f" AND planned.{name} = ?" for name in names)
+        for row in self._rows(
+            f"SELECT {_NAMED}, {_RESULT} FROM planned LEFT JOIN results "
+            f"ON results.key = planned.key WHERE true{wanted} ORDER BY place",
+            *names.values(),
+        ):
+            named, found = row[:count], row[count:]
+            yield Named(*named), None if found[0] is None else self._result(found)
+
+    def _result(self, row: Sequence[Any]) -> Result:
+        with self._damage():
+            return _result(row)
+
+    def named(self, key: str) -> Named | None:
+        """First task of the latest plan with this key; None if there is none."""
+        rows = self._rows(f"SELECT {_NAMED} FROM planned WHERE key = ? ORDER BY place", key)
+        return Named(*rows[0]) if rows else None
+
+    def save(self, batch: Iterable[tuple[Task, Outcome]]) -> None:
+        """Save finished tasks: score files first, then all rows in one transaction.
+
+        Values are plain data, dataclasses of plain data, or bytes. An array ``scores`` is saved
+        in a separate file.
+
+        Raises
+        ------
+        StoreError
+            If the disk is full or read-only; no task of the batch is saved in this case.
+        """
+        with self._storage_errors():
+            rows = [self._row(task, outcome) for task, outcome in batch]
+        with self._transaction():
+            # Deleting first removes results that were computed from an earlier attempt.
+            self._many("DELETE FROM results WHERE key = ?", [(row[0],) for row in rows])
+            self._many(_insertion("results", _RESULT_NAMES), rows)
+
+    def _row(self, task: Task, outcome: Outcome) -> tuple[Any, ...]:
+        value, digest = outcome.value, None
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        if isinstance(value, dict) and isinstance(value.get("scores"), np.ndarray):
+            value = dict(value)
+            digest = self._write_scores(task.key, value.pop("scores"))
+        data = None if outcome.status is not Status.OK else encoded(value)
+        if digest is None and data is not None:
+            digest = value_digest(data)
+        return (
+            task.key,
+            task.kind,
+            str(outcome.status),
+            task.parent,
+            canonical(task.about),
+            data,
+            digest,
+            outcome.seconds,
+            outcome.warm_up_seconds,
+            outcome.peak_bytes,
+            outcome.worker,
+            self._environment_of(task.libraries),
+            _now(),
+            outcome.message,
+            outcome.traceback,
+        )
+
+    def _environment_of(self, libraries: tuple[str, ...]) -> str:
+        if libraries not in self._environments:
+            self._environments[libraries] = canonical(installed_versions(libraries))
+        return self._environments[libraries]
+
+    def forget(self, keys: Iterable[str]) -> int:
+        """Remove results and everything computed from them; return the number of given results.
+
+        The next run repeats them.
+        """
+        chosen = list(keys)
+        with self._transaction():
+            self._many("DELETE FROM results WHERE key = ?", [(key,) for key in chosen])
+        with self._storage_errors():
+            for key in chosen:
+                self.score_path(key).unlink(missing_ok=True)
+        return len(chosen)
+
+    # -- scores ----------------------------------------------------------------------------------
+
+    def score_path(self, key: str) -> Path:
+        """Score file of a task.
+
+        Raises
+        ------
+        InvalidInputError
+            If `key` is invalid, so that the path could be anywhere.
+        """
+        if not _KEY.fullmatch(key):
+            raise InvalidInputError(
+                f"`key` must be 32 hexadecimal digits, got {key[:80]!r}; the store is damaged: "
+                "restore a copy"
+            )
+        return self.folder / SCORES / key[:2] / f"{key}.npy"
+
+    def scores(self, key: str) -> Scores:
+        """Read the scores of a task and check their digest.
+
+        Raises
+        ------
+        ChangedInputError
+            If the file is missing, damaged or changed.
+        InvalidInputError
+            If a pack has no scores.
+        """
+        rows = self._rows("SELECT digest FROM results WHERE key = ?", key)
+        expected = rows[0][0] if rows else None
+        if self.archive is not None:
+            return self.archive.scores(key, expected)
+        return read_scores(self.score_path(key), expected)
+
+    def _write_scores(self, key: str, scores: Scores) -> str:
+        final = self.score_path(key)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        data = np.ascontiguousarray(scores, dtype="<f8")
+        with (
+            atomic_path(final, durable=True, scratch=self.scratch) as temporary,
+            temporary.open("wb") as stream,
+        ):
+            # Like `np.save`, but reports the reason if the disk is full.
+            header = np.lib.format.header_data_from_array_1_0(data)
+            np.lib.format.write_array_header_1_0(stream, header)
+            stream.write(data.data)
+        return scores_digest(data)
+
+    @property
+    def scratch(self) -> Path:
+        """Folder for temporary files, created when first needed."""
+        if self._scratch is None or not self._scratch.is_dir():
+            self._scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=self.folder))
+        return self._scratch
+
+    def _clean(self) -> None:
+        """Remove temporary files, including those of killed runs."""
+        for folder in self.folder.glob(f"{_SCRATCH}*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        self._scratch = None
+
+    def _remove_unsaved_scores(self) -> None:
+        """Remove score files of the latest start if it ended before it could record their jobs."""
+        rows = self._rows("SELECT started, state FROM starts ORDER BY id DESC LIMIT 1")
+        if not rows or rows[0][1] == "finished":
+            return
+        since = datetime.datetime.fromisoformat(rows[0][0]).timestamp()
+        known = self.statuses()
+        for key, path in self.score_files().items():
+            if key not in known and path.stat().st_mtime >= since - 1:  # clocks of disks are coarse
+                path.unlink()
+
+    # -- starts ----------------------------------------------------------------------------------
+
+    def begin(
+        self,
+        *,
+        plan: str = "",
+        base: Path | str = "",
+        imports: Sequence[str] = (),
+        executor: str = "",
+        notes: Sequence[str] = (),
+        planned: Iterable[Named] = (),
+        series: Iterable[Mapping[str, Any]] = (),
+        measures: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        """Record a start of the command. Its names replace those of the previous plan."""
+        with self._transaction():
+            cursor = self._execute(
+                "INSERT INTO starts (started, state, host, pid, vuskit, environment, executor, "
+                "plan, base, imports, notes, progress) "
+                "VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}')",
+                (_now(), platform.node(), os.getpid(), __version__,
+                 canonical({"python": platform.python_version(), **installed_versions()}),
+                 executor, plan, json.dumps(str(base)), json.dumps(imports), json.dumps(notes)),
+            )  # fmt: skip
+            self._start = cursor.lastrowid
+            for table, rows in (
+                ("planned", map(dataclasses.asdict, planned)),
+                ("series", series),
+                ("measures", measures),
+            ):
+                self._execute(f"DELETE FROM {table}")
+                self.insert(table, rows)
+
+    def end(self, state: str, *, notes: Sequence[str] | None = None) -> None:
+        """Record how the latest start ended, and its notes if given."""
+        with self._transaction():
+            self._execute(
+                "UPDATE starts SET state = ?, finished = ?, notes = coalesce(?, notes) "
+                "WHERE id = ?",
+                (state, _now(), None if notes is None else json.dumps(notes), self._start),
+            )
+
+    def note_progress(self, progress: Mapping[str, Any]) -> None:
+        """Save the progress for ``vuskit bench status`` in another terminal."""
+        with self._transaction():
+            self._execute(
+                "UPDATE starts SET progress = ? WHERE id = ?", (json.dumps(progress), self._start)
+            )
+
+    def latest(self) -> Start:
+        """Return the latest start of the command.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is none.
+        """
+        names = [one.name for one in dataclasses.fields(Start)]
+        rows = self._rows(f"SELECT {', '.join(names)} FROM starts ORDER BY id DESC LIMIT 1")
+        if not rows:
+            raise InvalidInputError(f"`folder` must hold a benchmark run, got {str(self.folder)!r}")
+        facts = dict(zip(names, rows[0], strict=True))
+        with self._damage():
+            facts |= {name: json.loads(facts[name]) for name in _START_JSON}
+            facts["base"] = json.loads(facts["base"] or '""')
+        return Start(
+            **{**facts, "imports": tuple(facts["imports"]), "notes": tuple(facts["notes"])}
+        )
+
+    def first_start(self) -> str | None:
+        """Time of the first start in this folder."""
+        found: str | None = self._rows("SELECT min(started) FROM starts")[0][0]
+        return found
+
+    # -- series and measures of the plan, files --------------------------------------------------
+
+    def rows(self, table: str, **values: Any) -> list[dict[str, Any]]:
+        """All rows of a table, or those with these values."""
+        names = [row[1] for row in self._rows(f"PRAGMA table_info({table})")]
+        chosen = " AND ".join(f"{name} = ?" for name in values)
+        where = f" WHERE {chosen}" if chosen else ""
+        rows = self._rows(f"SELECT * FROM {table}{where} ORDER BY 1", *values.values())
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def insert(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add rows to a table, replacing those with equal keys."""
+        batch = list(rows)
+        if batch:
+            sql = _insertion(table, list(batch[0]))
+            self._many(sql, [tuple(row.values()) for row in batch])
+
+    def add_sources(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Save what was read from files: source, version of the reader, and facts."""
+        if self.writable:
+            with self._transaction():
+                self._many("INSERT OR REPLACE INTO sources VALUES (?, ?, ?)", rows)
+
+    # -- checks ----------------------------------------------------------------------------------
+
+    def damages(self) -> list[str]:
+        """Problems that SQLite's integrity checks find."""
+        lines = [row[0] for row in self._rows("PRAGMA integrity_check")]
+        broken = self._rows("PRAGMA foreign_key_check")
+        loose = [f"{len(broken)} rows refer to missing rows"] * bool(broken)
+        return [line for line in lines if line != "ok"] + loose
+
+    def score_files(self) -> dict[str, Path]:
+        """Score files in the folder by the key in their names."""
+        return {path.stem: path for path in sorted((self.folder / SCORES).rglob("*.npy"))}
+
+    # -- SQL -------------------------------------------------------------------------------------
+
+    def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+        with self._damage():
+            return self._connection.execute(sql, _storable(parameters))
+
+    def _many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._damage():
+            self._connection.executemany(sql, map(_storable, rows))
+
+    def _rows(self, sql: str, *parameters: Any) -> list[Any]:
+        with self._damage():
+            return self._connection.execute(sql, _storable(parameters)).fetchall()
+
+    @contextlib.contextmanager
+    def _damage(self) -> Iterator[None]:
+        """Report damage in one sentence: SQLite finds it, or texts are not what was written."""
+        try:
+            yield
+        except (VuskitError, sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise
+        except (sqlite3.DatabaseError, ValueError) as error:
+            # Only errors of SQLite itself have a code; others are about unreadable texts.
+            reason = str(error) if hasattr(error, "sqlite_errorcode") else "unreadable text"
+            if isinstance(error, sqlite3.OperationalError) and reason == str(error):
+                raise
+            raise DamagedStoreError(
+                f"{self.folder if self.archive else self.folder / DATABASE} must be an intact "
+                f"store, got a damaged file: {reason}; restore a copy, or remove it and run the "
+                "plan again"
+            ) from error
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._storage_errors():
+            try:
+                self._execute("BEGIN IMMEDIATE")
+                yield
+                self._execute("COMMIT")
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                if self._connection.in_transaction:
+                    self._execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _storage_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.OperationalError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise StoreError(
+                f"`folder` must be writable and have space left, got {str(self.folder)!r}: "
+                f"{reason}. Finished jobs are kept; fix the problem and run the same command again"
+            ) from error
+
+
+def read_scores(path: Path, digest: str | None) -> Scores:
+    """Read a score file and check its digest.
+
+    Raises
+    ------
+    ChangedInputError
+        If the file is missing, damaged or changed.
+    """
+    repair = (
+        "remove it with `vuskit bench verify --repair`, then run the command that created the run "
+        "(`vuskit bench run` or `vuskit evaluate`) again"
+    )
+    try:
+        scores: Scores = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ChangedInputError(
+            f"{path} must hold the scores of the run, got: {error}; {repair}"
+        ) from error
+    if scores_digest(scores) != digest:
+        raise ChangedInputError(
+            f"{path} must hold the scores of the run, got different content; {repair}"
+        )
+    return scores
+
+
+def memory_store() -> sqlite3.Connection:
+    """Return an empty store in memory."""
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    create_schema(connection)
+    return connection
+
+
+def is_gone(host: str, pid: int) -> bool:
+    """Whether a process is known to have ended; False for processes on other machines.
+
+    Examples
+    --------
+    >>> is_gone(platform.node(), os.getpid()), is_gone("another machine", 1)
+    (False, False)
+    """
+    if host != platform.node():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _result(row: Sequence[Any]) -> Result:
+    facts = dict(zip(_RESULT_NAMES, row, strict=True))
+    value = facts["value"]
+    facts |= {
+        "status": Status(facts["status"]),
+        "about": json.loads(facts["about"]),
+        "value": json.loads(value) if isinstance(value, str) else value,
+        "environment": json.loads(facts["environment"]),
+    }
+    for name in ("about", "environment"):
+        if not isinstance(facts[name], dict):
+            raise InvalidInputError(
+                f"job {facts['key']}: `{name}` must be an object, got {facts[name]!r}; the store "
+                "is damaged: restore a copy"
+            )
+    return Result(**facts)
+
+
+def encoded(value: Any) -> str | bytes:
+    """Return plain data as JSON; bytes are stored as they are."""
+    try:
+        return value if isinstance(value, bytes) else json.dumps(value)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"a stored result must consist of plain data or bytes, got: {error}"
+        ) from error
+
+
+def value_digest(data: bytes | str) -> str:
+    """Digest of an encoded value."""
+    return hashlib.sha256(data if isinstance(data, bytes) else data.encode()).hexdigest()
+
+
+def _insertion(table: str, columns: Sequence[str]) -> str:
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+
+
+def _storable(parameters: Sequence[Any]) -> tuple[Any, ...]:
+    """Escape lone surrogates, which SQLite cannot store, so that no name can stop a run."""
+    return tuple(escape_surrogates(one) if isinstance(one, str) else one for one in parameters)
+
+
+def _now() -> str:
+    """Current time in UTC, to the millisecond."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder with unrelated files, before anything is written to it."""
+    if not folder.is_dir() or (folder / LOCK).is_file():
+        return
+    connection = _open_if_any(folder)
+    if connection is not None:
+        connection.close()
+        return
+    own = {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"} | _HARMLESS
+    found = sorted(path.name for path in folder.iterdir() if path.name not in own)
+    if found:
+        raise InvalidInputError(
+            f"`folder` must be a new or empty folder or hold a benchmark run, got {str(folder)!r} "
+            f"with {quoted(found, most=_SHOWN_ENTRIES)}; nothing was changed there. "
+            f"Choose another folder, such as {str(folder / 'run')!r}"
+        )
+
+
+def _open_if_any(folder: Path) -> sqlite3.Connection | None:
+    path = folder / DATABASE
+    if not path.is_file():
+        return None
+    connection, found = _opened(path)
+    if not found:
+        connection.close()
+        return None
+    return connection
+
+
+def _opened(path: Path) -> tuple[sqlite3.Connection, bool]:
+    """Connection, and whether there are tables."""
+    try:
+        return _connected(path, "mode=ro")
+    except sqlite3.OperationalError as reason:
+        # Readers of a write-ahead log need a shared file next to it. It cannot be created on a
+        # read-only disk or in another user's folder, where no process can write to the store.
+        log = path.with_name(f"{path.name}-wal")
+        try:
+            if log.is_file() and log.stat().st_size:
+                return _copied(path, log)
+            return _connected(path, "mode=ro&immutable=1")
+        except (OSError, sqlite3.OperationalError):
+            raise InvalidInputError(f"{path} must be a readable store, got: {reason}") from reason
+
+
+def _connected(path: Path, options: str) -> tuple[sqlite3.Connection, bool]:
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?{options}", uri=True, timeout=_WAIT_SECONDS
+    )
+    try:
+        return connection, has_tables(connection, str(path))
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _copied(path: Path, log: Path) -> tuple[sqlite3.Connection, bool]:
+    """Read a store whose last transactions are still in the log of a killed run."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file in (path, log):
+            shutil.copyfile(file, Path(folder) / file.name)
+        copy, found = _connected(Path(folder) / path.name, "mode=rw")
+        memory = sqlite3.connect(":memory:")
+        copy.backup(memory)
+        copy.close()
+    return memory, found
+
+
+def _take_lock(path: Path) -> int:
+    """Lock a file until this process ends, and return its descriptor."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not a POSIX system; SQLite's locks must suffice
+        pass
+    except BlockingIOError:
+        owner = os.read(handle, 32).decode(errors="replace").strip()
+        os.close(handle)
+        raise StoreError(
+            f"`folder` must not be in use, got {str(path.parent)!r}: process {owner} is writing to "
+            "it; wait until that run has ended"
+        ) from None
+    os.ftruncate(handle, 0)
+    os.write(handle, f"{os.getpid()}\n".encode())
+    return handle

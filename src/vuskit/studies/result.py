@@ -1,0 +1,457 @@
+"""Results of studies: tables, figures, values of series, and their saved form."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit import __version__
+from vuskit._util.files import write_atomically
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import require
+from vuskit._util.tables import TableForms, TableLayout
+from vuskit._util.text import plural
+from vuskit.buffers import BufferChoice, buffer_strategy_title
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+from vuskit.measures.registry import Measure
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.studies.saved import UNREADABLE, decode, pack, read_archive
+from vuskit.studies.sources import StudyInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA_VERSION = 4
+"""Incremented when the saved form changes; results in another schema are refused."""
+
+_FORMAT = "vuskit study result"
+_ENDING = "_result.npz"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A series that could not be studied.
+
+    Attributes
+    ----------
+    name : str
+        Name of the series or its file.
+    reason : str
+        Error message.
+    """
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult(TableForms, abc.ABC):
+    """Base class of results; subclasses are frozen dataclasses.
+
+    Fields hold plain data, arrays, pandas tables, measures, `SeriesValues`, or dataclasses that the
+    study declares as ``known``. Tables and figures are computed from them.
+
+    Attributes
+    ----------
+    study : Study
+        The study with its settings and options.
+    failures : tuple of Failure
+        Series that could not be studied.
+    inputs : tuple of StudyInput
+        The series that were studied: names, digests of their content, and locations.
+    core : str
+        Core that computed the values, ``"native"`` or ``"numpy"``; empty if unknown. A summary of
+        results from both lists both.
+    kind : str
+        Name of the study.
+    """
+
+    kind: ClassVar[str] = ""
+
+    study: Any = field(default=None, kw_only=True)
+    failures: tuple[Failure, ...] = field(default=(), kw_only=True)
+    inputs: tuple[StudyInput, ...] = field(default=(), kw_only=True)
+    core: str = field(default="", kw_only=True)
+
+    @abc.abstractmethod
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return the tables by name, as they are written to files."""
+
+    def figures(self) -> dict[str, Any]:
+        """Return the displays by name, in page order."""
+        return {}
+
+    def score(self) -> pd.Series | pd.DataFrame | None:
+        """Return one number per measure for the summary.
+
+        A table adds one column of the summary for each of its columns. None excludes the study
+        from the summary.
+        """
+        return None
+
+    def overview(self) -> pd.DataFrame:
+        """Return the table to print: one row for each measure, indexed by name."""
+        found: Any = self.score()
+        if found is None:
+            raise InvalidInputError(
+                f"`{type(self).__name__}` must define overview() or score(), got neither"
+            )
+        frame: pd.DataFrame = found if hasattr(found, "columns") else found.to_frame(self.kind)
+        return frame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the overview; studies with a table of all values return that table."""
+        return self.overview()
+
+    @property
+    def _layout(self) -> TableLayout:
+        """Lay out the overview, with the titles of the measures."""
+        frame = self.overview().rename(index={one.name: one.title for one in self.measures})
+        frame.index.name = "measure"
+        caption, lines = self.about(), [] if self.study is None else [self.options_line]
+        notes = [f"{note}." for note in (*self.notes(), *lines)]
+        return TableLayout.of_frame(frame.reset_index(), notes=notes, caption=caption)
+
+    def about(self) -> str:
+        """Describe the study in sentences; the caption of its table."""
+        return str(self.study.question)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return remarks on the numbers, as phrases without a final period."""
+        return ()
+
+    @property
+    def options_line(self) -> str:
+        """All options and settings of the study in one line."""
+        return str(self.study.options_line())
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts behind caption and notes as plain data."""
+        return {}
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in order."""
+        measures: tuple[Measure, ...] = self.study.measures
+        return measures
+
+    @property
+    def buffers(self) -> BufferUse | None:
+        """Buffers of the series; None if the study has no series."""
+        return None
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data set of each series; empty unless the numbers are means over data sets."""
+        return ()
+
+    def with_options(self, **options: Any) -> Self:
+        """Return the result with other values of options of the stage ``"result"``.
+
+        Raises
+        ------
+        InvalidInputError
+            If the values of the series depend on an option; run the study again instead.
+        """
+        free = [one.name for one in self.study.options() if one.stage == "result"]
+        for name in options:
+            check_choice("options", name, free)
+        return replace(self, study=replace(self.study, **options))
+
+    def save(self, folder: str | Path) -> Path:
+        """Save the result as ``<study>_result.npz``; replaces an earlier result of the study.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Created if it does not exist.
+
+        Returns
+        -------
+        Path
+            The file; :func:`load_study_result` loads it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from vuskit.studies import load_study_result, scenario_study
+        >>> path = scenario_study(measures=["vus_pr"]).save(tempfile.mkdtemp())
+        >>> path.name, float(load_study_result(path).values.max())
+        ('scenarios_result.npz', 1.0)
+        """
+        data = pack(
+            self,
+            format=_FORMAT,
+            schema=SCHEMA_VERSION,
+            kind=self.kind,
+            vuskit=__version__,
+        )
+        path = Path(folder) / f"{self.kind}{_ENDING}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+        return path
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesValues:
+    """Values of measures on one series.
+
+    Attributes
+    ----------
+    dataset, series : str
+        Names of the data set and the series.
+    buffer : int
+        Buffer of R-AUC.
+    axes : mapping from str to tuple of str
+        Axes of `values` in order, with the names along each axis.
+    values : array
+        NaN where a measure is undefined.
+    notes : mapping
+        Additional facts, as plain data.
+    """
+
+    dataset: str
+    series: str
+    buffer: int
+    axes: Mapping[str, tuple[str, ...]]
+    values: NDArray[np.float64]
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shape = tuple(map(len, self.axes.values()))
+        if np.shape(self.values) != shape:
+            raise ValueError(
+                f"`values` must have the shape of the axes, {shape}, got {np.shape(self.values)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        return f"{self.dataset}/{self.series}"
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesResult(StudyResult):
+    """A result that stores the values of every series.
+
+    Attributes
+    ----------
+    values : tuple of SeriesValues
+        One for each series.
+    """
+
+    values: tuple[SeriesValues, ...]
+
+    @property
+    def buffers(self) -> BufferUse:
+        """Buffers of the series."""
+        return BufferUse.of(self.study.settings, (one.buffer for one in self.values))
+
+    def series_named(self, name: str) -> SeriesValues:
+        """Return the values of one series, given its name with or without the data set.
+
+        Raises
+        ------
+        InvalidInputError
+            If no series, or more than one, has this name.
+        """
+        found = [one for one in self.values if name in (one.series, one.name)]
+        if len(found) != 1:
+            raise InvalidInputError(
+                f"`series` must name one series, got {name!r}, which names {len(found)} series"
+                f"{did_you_mean(name, [one.name for one in self.values])}"
+            )
+        return found[0]
+
+    def _concat(self, frames: list[pd.DataFrame], **options: Any) -> pd.DataFrame:
+        """Concatenate the tables of series."""
+        if not frames:
+            raise InvalidInputError(
+                f"`values` must hold at least one series, got none{_failures_hint(self.failures)}"
+            )
+        frame: pd.DataFrame = require("pandas", purpose="tables").concat(frames, **options)
+        return frame
+
+
+def _failures_hint(failures: tuple[Failure, ...]) -> str:
+    """Return how many series failed, and the reason of the first failure."""
+    if not failures:
+        return ""
+    first = failures[0]
+    count = plural(len(failures), "series", "series")
+    return f"; {count} failed; the first one, {first.name}: {first.reason}"
+
+
+@dataclass(frozen=True)
+class BufferUse:
+    """Buffers that a study used.
+
+    Attributes
+    ----------
+    strategy : str or int
+        Strategy that chose the buffers, or the length that was given.
+    shortest, typical, longest : int
+        Smallest, median and largest buffer of R-AUC.
+    volume_factor : float
+        Longest buffer of VUS, as a multiple of the buffer of R-AUC.
+    """
+
+    strategy: str | int
+    shortest: int
+    typical: int
+    longest: int
+    volume_factor: float
+
+    @classmethod
+    def of(cls, settings: EvaluationSettings, buffers: Iterable[int]) -> BufferUse:
+        """Summarize the buffers of several series.
+
+        Examples
+        --------
+        >>> settings = EvaluationSettings(buffer="median_anomaly", volume_factor=1.0)
+        >>> print(BufferUse.of(settings, [20, 50, 30]))
+        the median length of the anomalies (median_anomaly): 20 to 50 points, median 30
+        >>> print(BufferUse.of(EvaluationSettings(buffer=24, volume_factor=2.0), [24, 24]))
+        24 points; VUS up to 2 times that
+        """
+        lengths = list(buffers) or [0]
+        rule = settings.buffer
+        return cls(
+            rule if isinstance(rule, str) else int(rule or 0),
+            min(lengths),
+            round(median(lengths)),
+            max(lengths),
+            settings.volume_factor,
+        )
+
+    def __str__(self) -> str:
+        longer = self.volume_factor != 1
+        return self._lengths() + f"; VUS up to {self.volume_factor:g} times that" * longer
+
+    def _lengths(self) -> str:
+        if not isinstance(self.strategy, str):
+            return f"{self.strategy} points"
+        rule = f"{buffer_strategy_title(self.strategy)} ({self.strategy})"
+        if self.shortest == self.longest:
+            return f"{rule}: {self.longest} points"
+        return f"{rule}: {self.shortest} to {self.longest} points, median {self.typical}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all attributes as plain data."""
+        return {
+            "strategy": self.strategy if isinstance(self.strategy, str) else "number",
+            "shortest": self.shortest,
+            "median": self.typical,
+            "longest": self.longest,
+            "volume_factor": self.volume_factor,
+        }
+
+
+KNOWN = (SeriesValues, Failure, StudyInput, EvaluationSettings, BufferChoice)
+"""Classes that every saved result may contain."""
+
+
+def load_study_result(path: str | Path) -> Any:
+    """Load a result that :meth:`StudyResult.save` wrote.
+
+    Measures keep their names, titles and families. A measure that is not registered here can be
+    shown but not computed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    StudyResult
+        A result equal to the one that was saved.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file is not a saved result, is damaged, has another schema, or belongs to a study
+        that is not registered.
+    """
+    from vuskit.studies.registry import get_study  # imports this module
+
+    place = Path(path)
+    try:
+        header, arrays = read_archive(place.read_bytes())
+        if header["format"] != _FORMAT:
+            raise ValueError(header["format"])
+        schema, kind = int(header["schema"]), str(header["kind"])
+    except UNREADABLE as error:
+        raise InvalidInputError(
+            f"`path` must be a saved result of a study, got {str(place)!r}, which cannot be read "
+            f"as one ({type(error).__name__})"
+        ) from error
+    if schema != SCHEMA_VERSION:
+        raise InvalidInputError(
+            f"`path` must hold a result in schema {SCHEMA_VERSION}, got {kind!r} in schema "
+            f"{schema}, written by vuskit {header.get('vuskit')}: {place}; run the study again"
+        )
+    cls = get_study(kind)
+    try:
+        known: tuple[Callable[..., Any], ...] = (*KNOWN, cls, cls.result, *cls.known)
+        result: Any = decode(header["value"], arrays, known)
+        if not isinstance(result, cls.result):
+            raise TypeError(type(result).__name__)
+    except UNREADABLE as error:
+        raise InvalidInputError(
+            f"`path` must be a complete result of a study, got {str(place)!r}: something is "
+            f"missing or damaged ({type(error).__name__}: {error}); run the study again"
+        ) from error
+    return result
+
+
+def load_study_results(folder: str | Path) -> list[Any]:
+    """Load every saved result in a folder and its subfolders.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder, such as the ``--output`` of ``vuskit study``, or a single file.
+
+    Returns
+    -------
+    list of StudyResult
+        In the order of :func:`list_studies`; results of the same study by path.
+
+    Raises
+    ------
+    InvalidInputError
+        If the folder does not exist or holds no results, or a result cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from vuskit.studies import scenario_study
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = scenario_study(measures=["vus_pr"]).save(folder)
+    >>> [type(result).__name__ for result in load_study_results(folder)]
+    ['ScenarioResult']
+    """
+    from vuskit.studies.registry import list_studies
+
+    place = Path(folder)
+    if place.is_file():
+        return [load_study_result(place)]
+    order = {f"{one.name}{_ENDING}": number for number, one in enumerate(list_studies())}
+    found = sorted(
+        place.rglob(f"*{_ENDING}"), key=lambda path: (order.get(path.name, len(order)), path)
+    )
+    if not found:
+        raise InvalidInputError(
+            f"`folder` must hold results of studies, such as robustness{_ENDING}, got none in "
+            f"{str(place)!r}; `vuskit study all SCORES --output FOLDER` creates them"
+        )
+    return [load_study_result(path) for path in found]

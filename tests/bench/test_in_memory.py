@@ -1,0 +1,124 @@
+"""Values of many series in memory: statuses, notes, failing measures, dying processes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import vuskit
+from vuskit.bench import evaluate_inputs
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.engine import ExecutorSettings
+from vuskit.errors import InvalidInputError
+from vuskit.measures.registry import Measure
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.studies import open_scores
+
+SETTINGS = EvaluationSettings(buffer=5)
+N = 100
+
+
+def scored(name, seed=0, *, labels=None):
+    rng = np.random.default_rng(seed)
+    marked = np.zeros(N, dtype=bool)
+    marked[30 + seed : 40 + seed] = True
+    series = Series(name, "made", rng.random(N), marked if labels is None else labels)
+    return ScoredSeries(series, {"good": rng.random(N) + marked, "poor": rng.random(N)})
+
+
+def rows_of(values):
+    return {
+        (row["series"], row["detector"], row["measure"]): (row["value"], row["status"])
+        for row in values.records()
+    }
+
+
+def failing(y_true, y_score):
+    if y_score[0] > 0.5:
+        raise ValueError("too large")
+    return 0.25
+
+
+def test_values_are_those_of_the_library():
+    inputs = [scored("b", 1), scored("a", 2)]
+    values = evaluate_inputs(open_scores(inputs), measures=["auc_pr", "vus_pr"], settings=SETTINGS)
+    expected = {}
+    for one in inputs:
+        table = vuskit.evaluate_many(
+            one.series.labels, one.scores, measures=["auc_pr", "vus_pr"], settings=SETTINGS
+        )
+        for name, found in table.items():
+            expected |= {(one.series.name, name, key): (v, "OK") for key, v in found.items()}
+    assert rows_of(values) == expected
+    assert [one.name for one in values.series] == ["a", "b"]
+    assert values.to_frame()["value"].tolist() == [value for value, _ in rows_of(values).values()]
+
+
+def test_a_failing_measure_of_the_user_is_left_out_and_the_others_are_shown():
+    mine = Measure(name="mine", title="Mine", function=failing)
+    values = evaluate_inputs(
+        open_scores(scored("a")), measures=["auc_pr", mine, "precision"], settings=SETTINGS
+    )
+    found = rows_of(values)
+    ended = {detector: found["a", detector, "mine"] for detector in ("good", "poor")}
+    assert (0.25, "OK") in ended.values() or (None, "ERROR") in ended.values()
+    assert all(found["a", name, "auc_pr"][1] == "OK" for name in ended)
+    for name, (value, status) in ended.items():
+        raised = scored("a").scores[name][0] > 0.5
+        assert (value, status) == ((None, "ERROR") if raised else (0.25, "OK"))
+    assert {one.title for one in values.failures} == {
+        f"evaluate mine of {name} on made/a" for name, (value, _) in ended.items() if value is None
+    }
+
+
+def test_one_class_is_skipped_and_is_no_failure():
+    inputs = open_scores([scored("a"), scored("flat", labels=np.zeros(N, dtype=bool))])
+    values = evaluate_inputs(inputs, measures="auc_pr", settings=SETTINGS)
+    assert rows_of(values)["flat", "good", "auc_pr"] == (None, "SKIPPED")
+    assert values.failures == ()
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    name: str = "made/gone"
+
+    def read(self):
+        raise InvalidInputError("gone")
+
+
+@dataclass(frozen=True)
+class Deadly:
+    name: str = "made/deadly"
+
+    def read(self):
+        os._exit(1)
+
+
+def test_unreadable_series_are_notes():
+    values = evaluate_inputs(
+        [Unreadable(), *open_scores(scored("a"))], measures="auc_pr", settings=SETTINGS
+    )
+    assert values.notes == ("skipped a series that cannot be read: gone",)
+    assert len(values.series) == 1
+    with pytest.raises(InvalidInputError, match="got none: skipped a series"):
+        evaluate_inputs([Unreadable()], settings=SETTINGS)
+
+
+def test_the_death_of_a_process_is_a_failure_of_its_series():
+    inputs = open_scores([scored(f"s{seed}", seed) for seed in range(8)])
+    told = []
+    values = evaluate_inputs(
+        [*inputs, Deadly()],
+        measures="auc_pr",
+        settings=SETTINGS,
+        executor=ExecutorSettings("local", 2),
+        progress=lambda *progress: told.append(progress),
+    )
+    assert values.lost[-1].title == "evaluate made/deadly"
+    assert values.lost[-1].status.failed
+    assert values.failures == values.lost
+    assert len(values.series) + len(values.lost) == 9
+    assert told[-1][:2] == (9, 9)
