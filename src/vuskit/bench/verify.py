@@ -237,6 +237,8 @@ class _Check:
         """Compare a result with its key, its digest and its names."""
         self._found.n_results += 1
         where = f"job {result.key}"
+        if not result.environment:
+            self._found.problems.append(f"{where}: names no versions of libraries")
         if key_of(result.kind, result.about, result.parent) != result.key:
             self._found.problems.append(f"{where}: what it depends on differs from its key")
         if result.status is not Status.OK and result.value is not None:

@@ -14,7 +14,8 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -68,10 +69,8 @@ class Result:
         How it ended.
     parent : str or None
         Key of the result that it was computed from.
-    about : dict
-        Data, code and settings that the key is a digest of.
-    value : object
-        What it returned, without scores; None if it failed.
+    about_json, stored, environment_json : str
+        As they are stored; see `about`, `value` and `environment`.
     digest : str or None
         Digest of the scores, or of the stored value.
     seconds, warm_up_seconds : float or None
@@ -80,8 +79,6 @@ class Result:
         Peak memory.
     worker : str or None
         Host and process.
-    environment : dict
-        Library versions and the core.
     finished : str
         Time in UTC.
     message, traceback : str or None
@@ -92,17 +89,34 @@ class Result:
     kind: str
     status: Status
     parent: str | None
-    about: dict[str, Any]
-    value: Any
+    about_json: str = field(repr=False)
+    stored: str | bytes | None = field(repr=False)
     digest: str | None
     seconds: float | None
     warm_up_seconds: float | None
     peak_bytes: int | None
     worker: str | None
-    environment: dict[str, str]
+    environment_json: str = field(repr=False)
     finished: str
     message: str | None
     traceback: str | None
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """Data, code and settings that the key is a digest of."""
+        return _object(self.key, "about", self.about_json)
+
+    @cached_property
+    def value(self) -> Any:
+        """What the task returned, without scores; None if it failed."""
+        if not isinstance(self.stored, str):
+            return self.stored
+        return _loaded(self.key, "value", self.stored)
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        """Library versions and the core."""
+        return _object(self.key, "environment", self.environment_json)
 
 
 @dataclass(frozen=True)
@@ -157,7 +171,10 @@ class Start:
     progress: dict[str, Any]
 
 
-_RESULT_NAMES = tuple(one.name for one in dataclasses.fields(Result))
+_RESULT_NAMES = (
+    "key", "kind", "status", "parent", "about", "value", "digest", "seconds", "warm_up_seconds",
+    "peak_bytes", "worker", "environment", "finished", "message", "traceback",
+)  # fmt: skip
 _RESULT = ", ".join(f"results.{name}" for name in _RESULT_NAMES)
 _NAMED = ", ".join(f"planned.{one.name}" for one in dataclasses.fields(Named))
 _START_JSON = ("environment", "imports", "notes", "progress")
@@ -718,21 +735,28 @@ def is_gone(host: str, pid: int) -> bool:
 
 
 def _result(row: Sequence[Any]) -> Result:
-    facts = dict(zip(_RESULT_NAMES, row, strict=True))
-    value = facts["value"]
-    facts |= {
-        "status": Status(facts["status"]),
-        "about": json.loads(facts["about"]),
-        "value": json.loads(value) if isinstance(value, str) else value,
-        "environment": json.loads(facts["environment"]),
-    }
-    for name in ("about", "environment"):
-        if not isinstance(facts[name], dict):
-            raise InvalidInputError(
-                f"job {facts['key']}: `{name}` must be an object, got {facts[name]!r}; the store "
-                "is damaged: restore a copy"
-            )
-    return Result(**facts)
+    key, kind, status, *rest = row
+    return Result(key, kind, Status(status), *rest)
+
+
+def _loaded(key: str, name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise DamagedStoreError(
+            f"job {key}: its `{name}` must be JSON, got unreadable text; the store is damaged: "
+            "restore a copy"
+        ) from error
+
+
+def _object(key: str, name: str, text: str) -> dict[str, Any]:
+    found = _loaded(key, name, text)
+    if not isinstance(found, dict):
+        raise DamagedStoreError(
+            f"job {key}: its `{name}` must be an object, got {found!r}; the store is damaged: "
+            "restore a copy"
+        )
+    return found
 
 
 def encoded(value: Any) -> str | bytes:
