@@ -130,10 +130,11 @@ def trusting():
 
 @contextmanager
 def serving(site, name="data.zip", *, https=False):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if https else None
+    if context is not None:
+        context.load_cert_chain(certificate())  # a failure must not leave a socket open
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(site))
-    if https:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate())
+    if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
