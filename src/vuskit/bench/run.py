@@ -36,7 +36,7 @@ from vuskit.bench.jobs import (
 )
 from vuskit.bench.permission import permitted, plan_code, refused_code
 from vuskit.bench.plan import Plan, parse_plan
-from vuskit.bench.series import SeriesRef, SeriesSource
+from vuskit.bench.series import NamedSeries, SeriesRef, SeriesSource
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import Status
@@ -195,7 +195,7 @@ class ScoreRecord:
 
 
 @dataclass(frozen=True)
-class RunSeries:
+class RunSeries(NamedSeries):
     """A series of a run.
 
     Attributes
@@ -208,6 +208,8 @@ class RunSeries:
         File or generator, as a spec of `vuskit.bench.series.SeriesSource`.
     n_points, n_channels : int
         Sizes.
+    title, n_anomalies, anomalous_points
+        Data set and name; number of anomalies, and of points in them.
     scores : tuple
         Detector and key of the stored scores; for several seeds, those of the first.
     events : tuple
@@ -244,21 +246,6 @@ class RunSeries:
             train_length=row["train_length"],
             files=json.loads(row["files"]),
         )
-
-    @property
-    def title(self) -> str:
-        """Data set and name."""
-        return f"{self.dataset}/{self.name}"
-
-    @property
-    def n_anomalies(self) -> int:
-        """Number of anomalies."""
-        return len(self.events)
-
-    @property
-    def anomalous_points(self) -> int:
-        """Number of points in anomalies."""
-        return sum(stop - start for start, stop in self.events)
 
     @property
     def has_values(self) -> bool:

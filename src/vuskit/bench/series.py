@@ -122,22 +122,12 @@ class SeriesSource:
         return series
 
 
-@dataclass(frozen=True)
-class SeriesRef:
-    """Description of a series, without its values."""
+class NamedSeries:
+    """What a name and anomalies tell about a series."""
 
-    hash: str
-    values_hash: str
     dataset: str
     name: str
-    n_points: int
-    n_channels: int
-    n_missing: int
-    train_length: int | None
-    events: tuple[tuple[int, int], ...] = field(repr=False)
-    source: SeriesSource = field(compare=False)
-    left_out: tuple[str, ...] = field(default=(), compare=False)
-    files: dict[str, str] = field(default_factory=dict, compare=False)
+    events: tuple[tuple[int, int], ...]
 
     @property
     def title(self) -> str:
@@ -153,6 +143,24 @@ class SeriesRef:
     def anomalous_points(self) -> int:
         """Number of points in anomalies."""
         return sum(stop - start for start, stop in self.events)
+
+
+@dataclass(frozen=True)
+class SeriesRef(NamedSeries):
+    """Description of a series, without its values."""
+
+    hash: str
+    values_hash: str
+    dataset: str
+    name: str
+    n_points: int
+    n_channels: int
+    n_missing: int
+    train_length: int | None
+    events: tuple[tuple[int, int], ...] = field(repr=False)
+    source: SeriesSource = field(compare=False)
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    files: dict[str, str] = field(default_factory=dict, compare=False)
 
     def load(self) -> Series:
         """Read the series and check that it has not changed since the plan was expanded."""
