@@ -202,3 +202,10 @@ def test_every_import_is_declared():
                 if wanted not in declared:
                     undeclared.add(f"{path.relative_to(ROOT)}: {top}")
     assert sorted(undeclared) == []
+
+
+def test_the_makefile_names_tests_that_exist():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"\btests/[\w/]+(?:\.py)?", text))
+    assert len(named) > 10
+    assert sorted(path for path in named if not (ROOT / path).exists()) == []
