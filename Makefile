@@ -18,7 +18,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 # Tests without a browser, other processes, neural detectors or real data.
 FAST := tests/test_layout.py tests/docs/test_public_names.py tests/test_api.py tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py \
 	tests/_util tests/kernels tests/algorithms tests/measures tests/engine/test_tasks.py tests/store \
-	tests/bench/test_plan.py tests/studies/statistics tests/studies/test_perturbations.py \
+	tests/bench/test_plan.py tests/statistics tests/studies/test_perturbations.py \
 	tests/studies/timing/test_cases.py tests/studies/timing/test_sampling.py
 # Tests that NumPy alone is enough for; the first ones run with both cores.
 BOTH_CORES := tests/kernels tests/measures tests/test_conformance.py

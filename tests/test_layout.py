@@ -56,13 +56,13 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "measures/workspace.py": "measures/test_registry.py: shared and single computations agree",
     "paper/*": "paper/test_reproduce.py makes every exhibit; test_exhibits.py and test_findings.py",
     "report/evaluation.py": "cli/test_evaluate.py",
-    "report/figures/_families.py": "report/figures/test_gray_print.py: colors and markers",
-    "report/figures/_text.py": "report/figures/test_panels.py: texts fit their panels",
+    "figures/_families.py": "figures/test_gray_print.py: colors and markers",
+    "figures/_text.py": "figures/test_panels.py: texts fit their panels",
     "studies/options.py": "studies/test_base.py: options of every study",
     "studies/registry.py": "studies/test_base.py: names, and studies of packages",
     "studies/result.py": "studies/test_saved.py: results of every study",
     "studies/timing/tables.py": "studies/timing/test_results.py",
-    "studies/sensitivity.py": "report/figures/test_sensitivity.py draws its results",
+    "studies/sensitivity.py": "figures/test_sensitivity.py draws its results",
 }
 
 BRITISH = re.compile(

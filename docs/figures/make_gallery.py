@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from vuskit.report.figures import list_figures
+from vuskit.figures import list_figures
 
 HERE = Path(__file__).parent
 PAGE = HERE.with_suffix(".md")

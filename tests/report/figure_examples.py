@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from studies.scored import make_several
 
+from vuskit import figures
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.report import figures
 from vuskit.studies import (
     compare,
     consistency_study,

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from studies.scored import make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.figures._drawing import ACCURATE, INACCURATE, INACCURATE_LINE
+from vuskit.figures._drawing import ACCURATE, INACCURATE, INACCURATE_LINE
 from vuskit.studies import compare, consistency_study, robustness_study, separability_study
 from vuskit.studies.exhibits import (
     centered_values,

@@ -138,7 +138,7 @@ def complete_datasets() -> list[tuple[str, str]]:
 
 def complete_figures() -> list[str]:
     """Formats of figures."""
-    from vuskit.report.figures.base import FIGURE_FORMATS
+    from vuskit.figures.base import FIGURE_FORMATS
 
     return list(FIGURE_FORMATS)
 

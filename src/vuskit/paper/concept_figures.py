@@ -8,6 +8,7 @@ import numpy as np
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
+from vuskit.figures import Panel, PanelsDisplay, soft_label
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.paper.examples import Example
 from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
@@ -22,7 +23,6 @@ from vuskit.paper.words import (
     title_of,
     titles,
 )
-from vuskit.report.figures import Panel, PanelsDisplay, soft_label
 from vuskit.studies import TableComparison, compare
 from vuskit.studies.examples import (
     comparison_example,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.names import did_you_mean
 from vuskit._util.tables import TableForms
 from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.figures import Display
 from vuskit.inputs import check_choice
-from vuskit.report.figures import Display
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,11 +19,11 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
     VuskitError,
 )
+from vuskit.figures import PanelsDisplay
+from vuskit.figures.base import PAGE_DPI
 from vuskit.kernels.backend import core_name
 from vuskit.paper.exhibits import Built, Exhibit
 from vuskit.paper.material import Material
-from vuskit.report.figures import PanelsDisplay
-from vuskit.report.figures.base import PAGE_DPI
 from vuskit.report.page.studies import figure_data
 from vuskit.report.tables import write_table
 from vuskit.store.identity import key_of, package_digest

@@ -12,9 +12,9 @@ import vuskit
 from vuskit._util.environment import describe_environment
 from vuskit.engine import ExecutorSettings, Limits, Progress
 from vuskit.errors import InvalidInputError
+from vuskit.figures.choice import sampled
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
-from vuskit.report.figures.choice import sampled
 from vuskit.store.identity import code_of, key_of
 from vuskit.studies import Source, StudyResult, get_study, load_study_result
 from vuskit.studies.saved import pack

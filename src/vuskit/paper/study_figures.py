@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
+from vuskit.figures import (
+    EntropyDisplay,
+    Panel,
+    PanelsDisplay,
+    RankLinesDisplay,
+    RobustnessBarsDisplay,
+    ScatterDisplay,
+    SummaryDisplay,
+)
 from vuskit.measures.registry import Measure
 from vuskit.paper.examples import MBA_805, find_series
 from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
@@ -18,15 +27,6 @@ from vuskit.paper.words import (
     title_of,
     titles,
     with_values,
-)
-from vuskit.report.figures import (
-    EntropyDisplay,
-    Panel,
-    PanelsDisplay,
-    RankLinesDisplay,
-    RobustnessBarsDisplay,
-    ScatterDisplay,
-    SummaryDisplay,
 )
 from vuskit.studies import RobustnessResult, Separability, SeparabilityResult
 from vuskit.studies.exhibits import (

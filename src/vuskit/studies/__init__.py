@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vuskit.statistics.comparison import TableComparison, compare, list_pairwise_tests
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
 from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
@@ -39,7 +40,6 @@ from vuskit.studies.separability import (
     separability_study,
 )
 from vuskit.studies.sources import Source, StudyInput, changed_inputs, open_scores
-from vuskit.studies.statistics.comparison import TableComparison, compare, list_pairwise_tests
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
 
 __all__ = [

@@ -20,8 +20,8 @@ from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.statistics.comparison import TableComparison, compare_columns
 from vuskit.studies.sources import open_scores
-from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,15 +18,15 @@ from vuskit._util.optional import require
 from vuskit.bench import common_series
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
+from vuskit.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
 from vuskit.inputs import check_choice
-from vuskit.report.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
+from vuskit.statistics.tables import without_noise
 from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.options import option
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.run import run_study
-from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,7 @@ from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.synthetic import make_series
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
-from vuskit.measures.evaluate import evaluate_many
-from vuskit.measures.registry import Measure
-from vuskit.measures.settings import EvaluationSettings
-from vuskit.measures.thresholds import Sigma, threshold_value
-from vuskit.report.figures import (
+from vuskit.figures import (
     CasePanelsDisplay,
     DetectorBarsDisplay,
     DetectorComparisonDisplay,
@@ -30,6 +25,11 @@ from vuskit.report.figures import (
     SoftLabelDisplay,
     VolumeDisplay,
 )
+from vuskit.inputs import check_choice
+from vuskit.measures.evaluate import evaluate_many
+from vuskit.measures.registry import Measure
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.measures.thresholds import Sigma, threshold_value
 from vuskit.studies.base import PUBLISHED
 from vuskit.studies.perturbations import crops_by_ratio
 from vuskit.studies.sensitivity import compare_cases

@@ -9,9 +9,7 @@ import numpy as np
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
-from vuskit.measures.registry import get_measure
-from vuskit.report.figures import (
+from vuskit.figures import (
     CenteredBoxDisplay,
     ConsistencyPanelsDisplay,
     DifferencePanelsDisplay,
@@ -22,11 +20,13 @@ from vuskit.report.figures import (
     SeparabilityBoxDisplay,
     SeriesDisplay,
 )
+from vuskit.inputs import check_choice
+from vuskit.measures.registry import get_measure
+from vuskit.statistics.comparison import compare
 from vuskit.studies.consistency import ConsistencyResult
 from vuskit.studies.examples import first_channel, first_run
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.statistics.comparison import compare
 from vuskit.studies.summary import summarize
 
 __all__ = [

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
-from vuskit.report.figures import (
+from vuskit.figures import (
     CenteredBoxDisplay,
     ChoiceDisplay,
     Display,
     RobustnessBarsDisplay,
 )
+from vuskit.inputs import check_choice
+from vuskit.statistics.comparison import TableComparison, compare_columns
 from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.options import option, section_specification
@@ -46,7 +47,6 @@ from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.run import run_study
 from vuskit.studies.specifications import Form, Number, Specification
-from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,9 +18,9 @@ from vuskit._util.optional import require
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
+from vuskit.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.report.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
 from vuskit.studies.base import Study, evaluate_scores
 from vuskit.studies.options import option
 from vuskit.studies.registry import study

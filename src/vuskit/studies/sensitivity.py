@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
+from vuskit.figures import Case, CasesDisplay, SensitivityDisplay
 from vuskit.inputs import check_choice, check_pair, check_series, doubles_in_order
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import Sigma, threshold_value
-from vuskit.report.figures import Case, CasesDisplay, SensitivityDisplay
 from vuskit.studies.perturbations import add_noise, crops_by_ratio, even_lags, generator, shift
 
 __all__ = ["compare_cases", "sensitivity"]

@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.intervals import event_bounds
-from vuskit.measures.evaluate import Evaluator
-from vuskit.measures.registry import get_measure, list_measures
-from vuskit.report.figures import (
+from vuskit.figures import (
     ChoiceDisplay,
     Display,
     SeparabilityBarsDisplay,
     SeparabilityBoxDisplay,
 )
+from vuskit.intervals import event_bounds
+from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.registry import get_measure, list_measures
+from vuskit.statistics.comparison import TableComparison, compare_columns
 from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED, detector_key, find_detectors
 from vuskit.studies.options import option
@@ -43,7 +44,6 @@ from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.run import run_study
 from vuskit.studies.sources import SeriesNames, Source
-from vuskit.studies.statistics.comparison import TableComparison, compare_columns
 
 if TYPE_CHECKING:
     import pandas as pd

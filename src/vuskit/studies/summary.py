@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.report.figures import Display, ScatterDisplay, SummaryDisplay
+from vuskit.figures import Display, ScatterDisplay, SummaryDisplay
+from vuskit.statistics.tables import without_noise
 from vuskit.studies.base import Study
 from vuskit.studies.registry import study
 from vuskit.studies.result import StudyResult
-from vuskit.studies.statistics.tables import without_noise
 
 if TYPE_CHECKING:
     import pandas as pd

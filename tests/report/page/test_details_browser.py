@@ -12,7 +12,7 @@ from report.made_runs import LATE, SIZES, made_run
 
 import vuskit
 from vuskit.report.page import run_page_html, series_page_html
-from vuskit.studies.statistics.comparison import compare
+from vuskit.statistics.comparison import compare
 
 LONG = "a detector whose name tells all of its parameters(window=100, number=%d)"
 # Columns of pixels of a canvas on which something is drawn.

@@ -25,7 +25,7 @@ from vuskit.report.page.run import (
     run_data,
     run_that_fits,
 )
-from vuskit.studies.statistics.comparison import compare
+from vuskit.statistics.comparison import compare
 
 
 def unpacked(packed, shape):

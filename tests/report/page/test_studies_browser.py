@@ -26,10 +26,10 @@ from studies.scored import SOME, make_scored, make_several
 from vuskit._util.environment import describe_environment
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
+from vuskit.figures import SeriesDisplay
+from vuskit.figures._drawing import box_numbers
+from vuskit.figures._families import FAMILY_TITLES, family_color
 from vuskit.measures.registry import Measure
-from vuskit.report.figures import SeriesDisplay
-from vuskit.report.figures._drawing import box_numbers
-from vuskit.report.figures._families import FAMILY_TITLES, family_color
 from vuskit.report.page import studies as numbers
 from vuskit.report.page import studies_page_html
 from vuskit.report.page.studies import DRAWN_KINDS, study_sections, write_study

@@ -42,11 +42,11 @@ from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.detectors.families import detector_family
 from vuskit.errors import InvalidInputError
+from vuskit.figures._families import FAMILY_TITLES, family_of
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.report.evaluation import EvaluationReport
-from vuskit.report.figures._families import FAMILY_TITLES, family_of
 from vuskit.report.page.document import (
     CHART_ASSETS,
     Section,
@@ -304,7 +304,7 @@ class RunReport:
         InvalidInputError
             If fewer than two detectors, or too few series, remain.
         """
-        from vuskit.studies.statistics.comparison import compare_columns
+        from vuskit.statistics.comparison import compare_columns
 
         pandas = require("pandas", purpose="a comparison")
         place = self.settings.index(settings), self.measures.index(measure)
@@ -546,7 +546,7 @@ def compare_series(
     run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
 ) -> dict[str, Any]:
     """Compare the detectors by a measure on some series; return ranks and tests, or an error."""
-    from vuskit.studies.statistics.comparison import compare_columns
+    from vuskit.statistics.comparison import compare_columns
 
     values = run.values[settings, measure][:, series]
     present = np.flatnonzero(np.isfinite(values).any(axis=1))

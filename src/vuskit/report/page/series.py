@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from vuskit import __version__
 from vuskit.datasets.readers import LABEL_NAMES
 from vuskit.datasets.readers.column_roles import TIME_NAMES, VALUE_NAMES
+from vuskit.figures._drawing import thinned
 from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.thresholds import Quantile, Sigma
 from vuskit.report.evaluation import EvaluationReport
-from vuskit.report.figures._drawing import thinned
 from vuskit.report.page.document import (
     CHART_ASSETS,
     Section,

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.escapes import escape_markdown
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.figures import ChoiceDisplay, Display
+from vuskit.figures._families import titles_of
+from vuskit.figures.base import PAGE_DPI, check_figure_format, json_ready
 from vuskit.inputs import check_choice
-from vuskit.report.figures import ChoiceDisplay, Display
-from vuskit.report.figures._families import titles_of
-from vuskit.report.figures.base import PAGE_DPI, check_figure_format, json_ready
 from vuskit.report.latex import latex_frame
 from vuskit.report.page.document import (
     CHART_ASSETS,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.figures import Display, TimingPanel, TimingSeriesDisplay, TimingSweepDisplay
 from vuskit.inputs import check_choice
-from vuskit.report.figures import Display, TimingPanel, TimingSeriesDisplay, TimingSweepDisplay
 from vuskit.studies.result import StudyResult
 from vuskit.studies.timing.cases import PARAMETERS, Setting, is_generated
 from vuskit.studies.timing.contestants import CONTESTANTS

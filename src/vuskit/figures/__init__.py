@@ -1,0 +1,117 @@
+"""Figures for papers: displays that hold their data and draw it.
+
+Create a display with a ``from_...`` constructor, draw it with :meth:`plot` and save it with
+:meth:`save` as png, pdf or svg. :meth:`plot` draws on a given axis or makes a new figure at the
+width of a column or of a page. pyplot is not needed, and no global state changes.
+
+>>> from vuskit.figures import SurfaceDisplay
+>>> labels, score = [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9, 0.8, 0.3]
+>>> display = SurfaceDisplay.from_scores(labels, score, max_buffer=4)
+>>> display.plot().figure_.get_size_inches().tolist()
+[3.33, 3.0]
+"""
+
+from __future__ import annotations
+
+from vuskit.figures.base import (
+    Display,
+    FigureEntry,
+    get_figure,
+    list_figures,
+    register_figure,
+)
+from vuskit.figures.choice import ChoiceDisplay
+from vuskit.figures.panels import Panel, PanelsDisplay
+
+# Importing these modules registers the displays, in the order of a paper.
+from vuskit.figures.critical_difference import (  # isort: skip
+    CriticalDifferenceDisplay,
+    DifferencePanelsDisplay,
+)
+from vuskit.figures.sensitivity import (  # isort: skip
+    Case,
+    CasePanelsDisplay,
+    CasesDisplay,
+    LabelingDisplay,
+    SensitivityDisplay,
+)
+from vuskit.figures.soft_labels import (  # isort: skip
+    LabelEvolutionDisplay,
+    SectionsDisplay,
+    SoftLabelDisplay,
+    soft_label,
+)
+from vuskit.figures.curves import (  # isort: skip
+    RangeCurveDisplay,
+    SurfaceDisplay,
+    VolumeDisplay,
+)
+from vuskit.figures.bars import RobustnessBarsDisplay, SeparabilityBarsDisplay  # isort: skip
+from vuskit.figures.detectors import (  # isort: skip
+    DetectorBarsDisplay,
+    DetectorComparisonDisplay,
+    SeriesDisplay,
+)
+from vuskit.figures.scenarios import (  # isort: skip
+    Prediction,
+    ScenarioDisplay,
+    SweepDisplay,
+)
+from vuskit.figures.boxes import (  # isort: skip
+    CenteredBoxDisplay,
+    SeparabilityBoxDisplay,
+)
+from vuskit.figures.consistency import (  # isort: skip
+    ConsistencyPanelsDisplay,
+    EntropyDisplay,
+    RankLinesDisplay,
+)
+from vuskit.figures.timing import (  # isort: skip
+    TimingPanel,
+    TimingSeriesDisplay,
+    TimingSweepDisplay,
+)
+from vuskit.figures.summary import ScatterDisplay, SummaryDisplay  # isort: skip
+
+__all__ = [
+    "Case",
+    "CasePanelsDisplay",
+    "CasesDisplay",
+    "CenteredBoxDisplay",
+    "ChoiceDisplay",
+    "ConsistencyPanelsDisplay",
+    "CriticalDifferenceDisplay",
+    "DetectorBarsDisplay",
+    "DetectorComparisonDisplay",
+    "DifferencePanelsDisplay",
+    "Display",
+    "EntropyDisplay",
+    "FigureEntry",
+    "LabelEvolutionDisplay",
+    "LabelingDisplay",
+    "Panel",
+    "PanelsDisplay",
+    "Prediction",
+    "RangeCurveDisplay",
+    "RankLinesDisplay",
+    "RobustnessBarsDisplay",
+    "ScatterDisplay",
+    "ScenarioDisplay",
+    "SectionsDisplay",
+    "SensitivityDisplay",
+    "SeparabilityBarsDisplay",
+    "SeparabilityBoxDisplay",
+    "SeriesDisplay",
+    "SoftLabelDisplay",
+    "SummaryDisplay",
+    "SurfaceDisplay",
+    "SweepDisplay",
+    "TimingPanel",
+    "TimingSeriesDisplay",
+    "TimingSweepDisplay",
+    "VolumeDisplay",
+    "get_figure",
+    "list_figures",
+    "register_figure",
+    "soft_label",
+]

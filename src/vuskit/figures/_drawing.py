@@ -1,0 +1,341 @@
+"""Drawing functions shared by figures: bars and boxes by measure, lines, shaded events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit._util.optional import require
+from vuskit.figures._canvas import HATCH_LINE, SMALL, Canvas
+from vuskit.inputs import check_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "ACCURATE",
+    "AFTER",
+    "ANOMALY",
+    "BEFORE",
+    "CURVES",
+    "INACCURATE",
+    "INACCURATE_LINE",
+    "MARKERS",
+    "box_data",
+    "box_numbers",
+    "draw_boxes",
+    "draw_line",
+    "event_bounds",
+    "family_hatch",
+    "family_legend",
+    "few_ticks",
+    "group_fills",
+    "group_styles",
+    "line_data",
+    "line_styles",
+    "measure_bars",
+    "measure_rows",
+    "shade",
+    "thin_hatch",
+    "thinned",
+]
+
+Floats = NDArray[np.float64]
+Item = Mapping[str, Any]
+
+ANOMALY = "#CC79A7"
+# Okabe and Ito's palette, distinguishable with any kind of color vision.
+CURVES = ("#0072B2", "#E69F00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#D55E00")
+# Distinct in gray print as well.
+BEFORE, AFTER = "#0072B2", "#F0C05A"
+ACCURATE, INACCURATE = "#007A52", "#F28E7A"
+INACCURATE_LINE = "#B8402A"  # the color of the boxes is too light for thin lines in gray print
+_HATCHES = {
+    "range": "//////",
+    "auc": "......",
+    "range_auc": "\\\\\\\\\\\\",
+    "vus": "xxxxxx",
+    "event": "------",
+    "proximity": "||||||",
+    "custom": "++++++",
+}
+# Their number differs from those of colors and markers, so that combinations repeat late.
+_FILLS = ("", "/////", ".....", "\\\\\\\\\\", "xxxxx", "-----", "|||||", "+++++")
+_DASHES = ("-", "--", ":", "-.")
+MARKERS = "os^Dvx+*<>"
+_MOST_POINTS = 4000  # of one line; more would be indistinguishable in print
+
+
+def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], int]:
+    """Keep the lowest and highest point of each bucket if there are more points than `room`.
+
+    Returns
+    -------
+    tuple
+        The numbers, and the number of points per bucket. It is 1 if all points were kept;
+        otherwise the numbers are pairs.
+
+    Examples
+    --------
+    >>> thinned(np.array([3.0, 1.0, 2.0, 5.0]), 2)
+    (array([1., 5.]), 4)
+    """
+    if line.size <= room:
+        return line, 1
+    size = -(-2 * line.size // room)
+    padded = np.concatenate([line, np.full(-line.size % size, line[-1])]).reshape(-1, size)
+    # A bucket of NaN remains a gap.
+    low, high = np.fmin.reduce(padded, axis=1), np.fmax.reduce(padded, axis=1)
+    return np.stack([low, high], axis=1).ravel(), size
+
+
+def measure_rows(axis: Axes, measures: Sequence[Item]) -> None:
+    """Make one row for each measure, labeled with its title, from the top."""
+    titles = [measure["title"] for measure in measures]
+    axis.set_yticks(range(len(titles)), titles, fontsize=SMALL)
+    axis.set_ylim(len(titles) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=True, axis="x", linewidth=0.4, alpha=0.4)
+    few_ticks(axis)
+
+
+def few_ticks(axis: Axes, most: int = 3) -> None:
+    """Use at most `most` ticks on the horizontal axis, without trailing zeros."""
+    ticker = require("matplotlib.ticker", purpose="a figure")
+    axis.xaxis.set_major_locator(ticker.MaxNLocator(nbins=most, steps=[1, 2, 5, 10]))
+    axis.xaxis.set_major_formatter(ticker.FuncFormatter(_short))
+
+
+def _short(value: float, _: Any) -> str:
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def measure_bars(axis: Axes, values: ArrayLike, measures: Sequence[Item]) -> Any:
+    """Draw and return one bar for each measure, in the color and hatch of its family."""
+    bars = axis.barh(
+        range(len(measures)),
+        np.asarray(values, dtype=np.float64),
+        height=0.75,
+        color=[measure["color"] for measure in measures],
+        edgecolor="black",
+        linewidth=0.4,
+    )
+    for bar, measure in zip(bars, measures, strict=True):
+        thin_hatch(bar, family_hatch(measure))
+    measure_rows(axis, measures)
+    return bars
+
+
+def family_hatch(measure: Item) -> str:
+    """Return the hatch of the measure's family."""
+    return _HATCHES.get(measure["family"], "")
+
+
+def thin_hatch(patch: Any, hatch: str) -> None:
+    """Hatch with thin lines, so that the color remains visible."""
+    patch.set_hatch(hatch)
+    if hasattr(patch, "set_hatch_linewidth"):  # matplotlib 3.10 lacks it for some artists
+        patch.set_hatch_linewidth(HATCH_LINE)
+
+
+def box_numbers(values: Floats) -> Floats:
+    """Return the five numbers of a box plot along the last axis; NaN are ignored.
+
+    Returns
+    -------
+    array
+        Lower whisker, lower quartile, median, upper quartile, upper whisker. A whisker ends at the
+        last value within 1.5 interquartile ranges of the box.
+
+    Examples
+    --------
+    >>> box_numbers(np.array([1.0, 2.0, 3.0, 4.0, 30.0, np.nan]))
+    array([1., 2., 3., 4., 4.])
+    """
+    ordered = np.sort(values, axis=-1)  # NaN comes last
+    last = np.maximum(np.isfinite(ordered).sum(axis=-1, keepdims=True) - 1, 0)
+
+    def quantile(share: float) -> Floats:
+        place = share * last
+        lower = np.floor(place).astype(np.intp)
+        upper = np.minimum(lower + 1, last)
+        below = np.take_along_axis(ordered, lower, -1)
+        found: Floats = below + (place - lower) * (np.take_along_axis(ordered, upper, -1) - below)
+        return found
+
+    first, median, third = quantile(0.25), quantile(0.5), quantile(0.75)
+    reach = 1.5 * (third - first)
+    inside = (ordered >= first - reach) & (ordered <= third + reach)
+    low = np.where(inside, ordered, np.inf).min(axis=-1, keepdims=True)
+    high = np.where(inside, ordered, -np.inf).max(axis=-1, keepdims=True)
+    nothing = np.isnan(median)
+    whiskers = [np.where(nothing, np.nan, end) for end in (low, high)]
+    return np.concatenate([whiskers[0], first, median, third, whiskers[1]], axis=-1)
+
+
+def box_data(columns: Floats) -> dict[str, Any]:
+    """Return boxes and outliers of the rows of an array.
+
+    Examples
+    --------
+    >>> box_data(np.array([[1.0, 2.0, 3.0, 4.0, 30.0]]))
+    {'boxes': [[1.0, 2.0, 3.0, 4.0, 4.0]], 'outliers': [[30.0]]}
+    """
+    found = box_numbers(columns)
+    outside = np.isfinite(columns) & ((columns < found[:, :1]) | (columns > found[:, 4:]))
+    return {
+        "boxes": found.tolist(),
+        "outliers": [row[mask].tolist() for row, mask in zip(columns, outside, strict=True)],
+    }
+
+
+def draw_boxes(
+    axis: Axes,
+    data: Item,
+    *,
+    colors: Sequence[str],
+    hatches: Sequence[str] | None = None,
+    offset: float = 0.0,
+    width: float = 0.65,
+) -> dict[str, list[Any]]:
+    """Draw horizontal box plots, one per row, from the result of :func:`box_data`.
+
+    Returns the artists by name, as matplotlib's ``bxp``.
+    """
+    boxes = np.array(data["boxes"], dtype=object).astype(np.float64)
+    names = ("whislo", "q1", "med", "q3", "whishi")
+    drawn: dict[str, list[Any]] = axis.bxp(
+        [
+            {**dict(zip(names, box, strict=True)), "fliers": outliers}
+            for box, outliers in zip(boxes, data["outliers"], strict=True)
+        ],
+        positions=np.arange(len(boxes)) + offset,
+        widths=width,
+        orientation="horizontal",
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"linewidth": 0.5},
+        whiskerprops={"linewidth": 0.5},
+        capprops={"linewidth": 0.5},
+        medianprops={"linewidth": 0.9, "color": "black"},
+        flierprops={"marker": ".", "markersize": 2, "markeredgewidth": 0.3},
+    )
+    plain = [""] * len(boxes)
+    for patch, color, hatch in zip(drawn["boxes"], colors, hatches or plain, strict=True):
+        patch.set_facecolor(color)
+        thin_hatch(patch, hatch)
+    return drawn
+
+
+def family_legend(canvas: Canvas, data: Item, *, legend: bool | None) -> None:
+    """Add a legend of the families; by default only to a new figure, which has a margin."""
+    if legend is False or (legend is None and not canvas.own):
+        return
+    patches = require("matplotlib.patches", purpose="a figure")
+    handles = []
+    for name, family in data["families"].items():
+        patch = patches.Patch(
+            facecolor=family["color"], edgecolor="black", linewidth=0.4, label=family["title"]
+        )
+        thin_hatch(patch, _HATCHES.get(name, ""))
+        handles.append(patch)
+    canvas.legend(handles)
+
+
+def line_styles(measures: Iterable[Item]) -> list[dict[str, Any]]:
+    """Return line styles: color by family; dashes and markers distinguish its members."""
+    seen: dict[str, int] = {}
+    styles = []
+    for measure in measures:
+        turn = seen[measure["family"]] = seen.get(measure["family"], -1) + 1
+        styles.append(
+            {
+                "color": measure["color"],
+                "linestyle": _DASHES[turn % len(_DASHES)],
+                "marker": MARKERS[(turn + 3 * len(seen)) % len(MARKERS)],
+                "markersize": 2.5,
+                "linewidth": 1.0,
+                "label": measure["title"],
+            }
+        )
+    return styles
+
+
+def group_styles(names: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return color, dashes and marker for each name, such as detectors."""
+    return [
+        {
+            "color": CURVES[place % len(CURVES)],
+            "linestyle": _DASHES[place % len(_DASHES)],
+            "marker": MARKERS[place % len(MARKERS)],
+            "markersize": 3,
+            "linewidth": 1.0,
+            "label": str(name),
+        }
+        for place, name in enumerate(names)
+    ]
+
+
+def group_fills(count: int) -> list[dict[str, Any]]:
+    """Return color and hatch of the bars of `count` groups, such as detectors."""
+    fills = []
+    for place in range(count):
+        color = CURVES[place % len(CURVES)]
+        fills.append(
+            {
+                "facecolor": color,
+                "hatch": _FILLS[place % len(_FILLS)],
+                # Hatches have the color of the edge and must be visible on black.
+                "edgecolor": "white" if color == "#000000" else "black",
+                "linewidth": 0.4,
+            }
+        )
+    return fills
+
+
+def event_bounds(y_true: ArrayLike) -> list[list[int]]:
+    """Return the first point of each event, and one past its last.
+
+    Examples
+    --------
+    >>> event_bounds([0, 1, 1, 0, 1])
+    [[1, 3], [4, 5]]
+    """
+    labels = check_labels(y_true)
+    return [list(pair) for pair in zip(labels.starts.tolist(), labels.stops.tolist(), strict=True)]
+
+
+def shade(axis: Axes, events: Iterable[Sequence[int]], *, start: int = 0, **style: Any) -> None:
+    """Shade events, given by their bounds relative to `start`."""
+    options = {"color": ANOMALY, "alpha": 0.35, "linewidth": 0, **style}
+    for first, stop in events:
+        axis.axvspan(start + first - 0.5, start + stop - 0.5, **options)
+
+
+def line_data(values: ArrayLike, *, start: int = 0) -> dict[str, Any]:
+    """Return the points of a line by index; long lines are reduced to extremes of buckets.
+
+    Examples
+    --------
+    >>> line_data([3.0, 1.0], start=7)
+    {'x': [7.0, 8.0], 'y': [3.0, 1.0], 'start': 7, 'stop': 9}
+    """
+    line = np.asarray(values, dtype=np.float64)
+    numbers, size = thinned(line, _MOST_POINTS)
+    at = np.arange(line.size) if size == 1 else (np.arange(numbers.size) // 2 + 0.5) * size
+    return {
+        "x": (at + float(start)).tolist(),
+        "y": numbers.tolist(),
+        "start": start,
+        "stop": start + line.size,
+    }
+
+
+def draw_line(axis: Axes, line: Item, **style: Any) -> None:
+    """Draw the result of :func:`line_data`."""
+    numbers = np.array(line["y"], dtype=object).astype(np.float64)
+    axis.plot(line["x"], numbers, **{"linewidth": 0.7, "color": "0.2", **style})
+    axis.set_xlim(line["start"] - 0.5, line["stop"] - 0.5)

@@ -1,0 +1,274 @@
+"""Base class of displays, and the registry of figures."""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from vuskit._util.names import did_you_mean
+from vuskit._util.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.figures._canvas import Canvas
+from vuskit.inputs import check_choice, check_int
+from vuskit.measures.registry import Measure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = [
+    "FIGURE_FORMATS",
+    "PAGE_DPI",
+    "PRINT_DPI",
+    "Display",
+    "FigureEntry",
+    "check_figure_format",
+    "get_figure",
+    "json_ready",
+    "list_figures",
+    "register_figure",
+    "save_figure",
+    "to_array",
+]
+
+# Pixels per inch for print, as journals require, and for pages.
+PRINT_DPI, PAGE_DPI = 300, 200
+FIGURE_FORMATS = ("png", "pdf", "svg")
+_TEXT_AS_TEXT = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
+# Without dates and random names, the same figure gives the same bytes.
+_REPRODUCIBLE = {"svg.hashsalt": "vuskit"}
+_NO_DATE: dict[str, dict[str, Any]] = {
+    ".pdf": {"CreationDate": None},
+    ".svg": {"Date": None},
+}
+
+
+def check_figure_format(figure_format: str) -> str:
+    """Return the format if it is ``png``, ``pdf`` or ``svg``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the format is another one.
+    """
+    return check_choice("figure_format", figure_format, FIGURE_FORMATS)
+
+
+def save_figure(figure: Figure, path: Path, *, dpi: int = PRINT_DPI) -> None:
+    """Save a figure in the format of the extension; text remains selectable.
+
+    Raises
+    ------
+    InvalidInputError
+        If `dpi` is not a positive integer.
+    """
+    check_int("dpi", dpi, minimum=1)
+    matplotlib = require("matplotlib", purpose="a figure")
+    with matplotlib.rc_context({**_TEXT_AS_TEXT, **_REPRODUCIBLE}):
+        figure.savefig(path, dpi=dpi, metadata=_NO_DATE.get(path.suffix.lower()))
+
+
+def json_ready(value: Any) -> Any:
+    """Convert data for JSON: lists for arrays, None for NaN, strings for infinite numbers.
+
+    Examples
+    --------
+    >>> json_ready({"x": np.array([0.5, np.nan]), "n": np.int64(3), "z": float("-inf")})
+    {'x': [0.5, None], 'n': 3, 'z': '-inf'}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): json_ready(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return json_ready(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [json_ready(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def to_array(values: Iterable[Any]) -> Any:
+    """Convert numbers from :func:`json_ready` back into an array of any depth.
+
+    Examples
+    --------
+    >>> to_array([0.5, None, "inf"])
+    array([0.5, nan, inf])
+    """
+    return np.array(values, dtype=object).astype(np.float64)
+
+
+@dataclass(eq=False, repr=False)
+class Display(abc.ABC):
+    """A figure that holds its data and draws it.
+
+    :meth:`to_dict` returns all drawn data. Both matplotlib (:meth:`plot`) and the pages draw from
+    it; ``kind`` selects the renderer of the page.
+
+    Attributes
+    ----------
+    title : str
+        Heading on a page; by default the title of the kind of figure.
+    caption : str
+        Definitions of the terms, shown below the heading on a page.
+    own_measures : sequence of Measure
+        Measures in the data that are not registered.
+    ax_ : Axes
+        After :meth:`plot`: the given axis, or the first panel.
+    axes_ : list of Axes
+        After :meth:`plot`: all panels.
+    figure_ : Figure
+        After :meth:`plot`: the figure of the axis.
+    """
+
+    kind: ClassVar[str] = "figure"
+    entry: ClassVar[FigureEntry]
+    title: str = field(default="", kw_only=True)
+    caption: str = field(default="", kw_only=True)
+    own_measures: Sequence[Measure] = field(default=(), kw_only=True)
+    ax_: Axes = field(init=False)
+    axes_: list[Axes] = field(init=False)
+    figure_: Figure | SubFigure = field(init=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all drawn data, ready for JSON.
+
+        Examples
+        --------
+        >>> from vuskit.figures import SeriesDisplay
+        >>> display = SeriesDisplay.from_scores([0, 1, 0], {"LOF": [0.1, 0.9, 0.2]})
+        >>> display.to_dict()["kind"], display.to_dict()["events"]
+        ('series', [[1, 2]])
+        """
+        entry = getattr(self, "entry", None)
+        about = {
+            "kind": self.kind,
+            "title": self.title or (entry.title if entry else ""),
+            "caption": self.caption,
+        }
+        return {**about, **json_ready(self.data())}
+
+    @abc.abstractmethod
+    def data(self) -> dict[str, Any]:
+        """Return the drawn data by name; :meth:`to_dict` converts it for JSON."""
+
+    @abc.abstractmethod
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the display; subclasses add options."""
+
+    def save(self, path: str | Path, *, dpi: int = PRINT_DPI) -> Path:
+        """Save as png, pdf or svg, depending on the extension; text remains selectable.
+
+        Draws a new figure if :meth:`plot` was not called before.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; pdf and svg are sharp at any size.
+        dpi : int, default=300
+            Pixels per inch of a png.
+
+        Raises
+        ------
+        InvalidInputError
+            If the extension is another one, or `dpi` is not a positive integer.
+        """
+        place = Path(path)
+        check_choice("path", place.suffix.lstrip(".").lower(), FIGURE_FORMATS)
+        if not hasattr(self, "figure_"):
+            self.plot()
+        # The axis may belong to a subfigure; save the whole figure.
+        save_figure(self.ax_.figure.canvas.figure, place, dpi=dpi)
+        return place
+
+    def _drawn(self, canvas: Canvas) -> Any:
+        canvas.settle()
+        self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
+        return self
+
+    def _about(self) -> str:
+        """Describe the display briefly, for ``repr``."""
+        return self.title
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._about()})"
+
+
+@dataclass(frozen=True)
+class FigureEntry:
+    """One kind of figure.
+
+    Attributes
+    ----------
+    name : str
+        Name, such as ``"critical_difference"``.
+    title : str
+        What the figure shows.
+    source : str
+        What the figure is made from.
+    display : type
+        Class of the display.
+    """
+
+    name: str
+    title: str
+    source: str
+    display: type[Display]
+
+
+_FIGURES: dict[str, FigureEntry] = {}
+Kind = TypeVar("Kind", bound=type[Display])
+
+
+def register_figure(*, name: str, title: str, source: str) -> Callable[[Kind], Kind]:
+    """Decorator that registers a display as a kind of figure."""
+
+    def decorate(display: Kind) -> Kind:
+        display.kind = name
+        display.entry = _FIGURES[name] = FigureEntry(name, title, source, display)
+        return display
+
+    return decorate
+
+
+def list_figures() -> list[FigureEntry]:
+    """Return all figures, in the order of a paper.
+
+    Examples
+    --------
+    >>> from vuskit.figures import list_figures
+    >>> for entry in list_figures()[:2]:
+    ...     print(entry.name, "-", entry.title)
+    critical_difference - mean ranks, and which do not differ significantly
+    difference_panels - critical-difference diagrams of the same names by several measures
+    """
+    return list(_FIGURES.values())
+
+
+def get_figure(name: str) -> FigureEntry:
+    """Return the figure with a name.
+
+    Raises
+    ------
+    InvalidInputError
+        If the name is unknown; the message suggests the nearest name.
+
+    Examples
+    --------
+    >>> from vuskit.figures import get_figure
+    >>> get_figure("surface").display.__name__
+    'SurfaceDisplay'
+    """
+    if name not in _FIGURES:
+        raise InvalidInputError(
+            f"`name` must be a figure, got {name!r}{did_you_mean(name, _FIGURES)}"
+        )
+    return _FIGURES[name]

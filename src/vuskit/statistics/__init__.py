@@ -1,0 +1,35 @@
+"""Tests, effect sizes, ranks and comparisons for tables of results.
+
+Rows are series; columns are the detectors or measures to compare. Every result names its test,
+correction, alpha and n.
+"""
+
+from __future__ import annotations
+
+from vuskit.statistics.comparison import compare_columns
+from vuskit.statistics.effects import effect_sizes
+from vuskit.statistics.ranks import RankIntervals, rank_groups, rank_intervals
+from vuskit.statistics.tables import complete_rows, list_missing_policies, mean_ranks
+from vuskit.statistics.tests import (
+    GlobalTest,
+    PairwiseTest,
+    friedman_test,
+    nemenyi_test,
+    wilcoxon_test,
+)
+
+__all__ = [
+    "GlobalTest",
+    "PairwiseTest",
+    "RankIntervals",
+    "compare_columns",
+    "complete_rows",
+    "effect_sizes",
+    "friedman_test",
+    "list_missing_policies",
+    "mean_ranks",
+    "nemenyi_test",
+    "rank_groups",
+    "rank_intervals",
+    "wilcoxon_test",
+]

@@ -1,0 +1,340 @@
+"""Comparison of the columns of a table of results: detectors or measures over series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vuskit._util.optional import require
+from vuskit._util.tables import Cell, TableForms, TableLayout
+from vuskit._util.text import plural
+from vuskit.bench import common_series
+from vuskit.errors import InvalidInputError
+from vuskit.figures import CriticalDifferenceDisplay
+from vuskit.inputs import check_choice
+from vuskit.measures.registry import Measure, list_measures
+from vuskit.statistics.effects import effect_sizes
+from vuskit.statistics.ranks import rank_groups, rank_intervals
+from vuskit.statistics.tables import complete_rows
+from vuskit.statistics.tests import (
+    GlobalTest,
+    PairwiseTest,
+    friedman_test,
+    nemenyi_test,
+    wilcoxon_test,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TESTS: dict[str, Callable[..., PairwiseTest]] = {
+    "wilcoxon": wilcoxon_test,
+    "nemenyi": nemenyi_test,
+}
+_FEWEST_FOR_FRIEDMAN = 3
+
+
+def list_pairwise_tests() -> list[str]:
+    """Return the names of the pairwise tests that :func:`compare` accepts.
+
+    Examples
+    --------
+    >>> list_pairwise_tests()
+    ['wilcoxon', 'nemenyi']
+    """
+    return list(_TESTS)
+
+
+@dataclass(frozen=True, eq=False)
+class TableComparison(TableForms):
+    """Comparison of the columns of a table.
+
+    Attributes
+    ----------
+    title : str
+        Name of the values.
+    higher_is_better : bool
+        Whether high values are better.
+    table : pandas.DataFrame
+        The rows that were used.
+    summary : pandas.DataFrame
+        Mean, median, mean rank and its confidence interval by column, best rank first.
+    n_means : int
+        Number of rows that mean and median use: those on which all columns have a value. Columns
+        without any value are ignored.
+    global_test : GlobalTest or None
+        Friedman's test; None for two columns, where the pairwise test is enough.
+    pairs : PairwiseTest
+        Test of all pairs.
+    groups : tuple of tuples
+        Groups of columns that are adjacent in mean rank and do not differ significantly: the bars
+        of a diagram. See :func:`~vuskit.statistics.rank_groups`.
+    """
+
+    title: str
+    higher_is_better: bool
+    table: pd.DataFrame
+    summary: pd.DataFrame
+    n_means: int
+    global_test: GlobalTest | None
+    pairs: PairwiseTest
+    groups: tuple[tuple[Hashable, ...], ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Mean, median, mean rank and its confidence interval, best rank first."""
+        return self.summary.reset_index()
+
+    @property
+    def _layout(self) -> TableLayout:
+        frame = self.to_frame()
+        best = f"{frame['mean_rank'].min():.2f}"
+        rows: list[list[str | Cell]] = []
+        for row in frame.itertuples(index=False):
+            rank = f"{row.mean_rank:.2f}"
+            numbers = ["" if math.isnan(one) else f"{one:.3f}" for one in (row.mean, row.median)]
+            interval = f"{row.lower:.2f} to {row.upper:.2f}"
+            rows.append([str(row.name), *numbers, Cell(rank, bold=rank == best), interval])
+        direction = "higher" if self.higher_is_better else "lower"
+        return TableLayout(
+            ["detector", "mean", "median", "mean rank", "95% interval"],
+            rows,
+            caption=f"Comparison by {self.title} ({direction} is better), {self.rows_used}.",
+            notes=[f"{text}." for text in self.tests],
+            marks=("best",),
+        )
+
+    @property
+    def rows_used(self) -> str:
+        """Number of rows that ranks, mean and median use, in words."""
+        ranked = plural(self.pairs.n, "row")
+        if self.n_means == self.pairs.n:
+            return f"over {ranked}"
+        return f"ranks over {ranked}, mean and median over {self.n_means:,}"
+
+    def effect_sizes(self) -> pd.DataFrame:
+        """Effect sizes of all pairs."""
+        return effect_sizes(self.table)
+
+    def pairs_frame(self) -> pd.DataFrame:
+        """One row for each pair: p-values, significance and effect sizes."""
+        return self.pairs.to_frame().merge(self.effect_sizes(), on=["first", "second"])
+
+    def figure(
+        self, *, title: str = "", own_measures: Sequence[Measure] = ()
+    ) -> CriticalDifferenceDisplay:
+        """Return the critical-difference diagram.
+
+        Parameters
+        ----------
+        title : str, optional
+            Heading on a page.
+        own_measures : sequence of Measure, optional
+            Compared measures that are not registered.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"LOF": [0.9, 0.8, 0.7], "PCA": [0.5, 0.6, 0.2]})
+        >>> compare(table).figure()
+        CriticalDifferenceDisplay(2 names, Wilcoxon signed-rank, holm, alpha = 0.05, n = 3)
+        """
+        pairs, overall = self.pairs, self.global_test
+        notes = [] if overall is None or overall.significant else [str(overall)]
+        notes += [] if pairs.can_be_significant else [str(pairs)]
+        return CriticalDifferenceDisplay(
+            self.summary["mean_rank"],
+            self.groups,
+            f"{pairs.test}, {pairs.correction}, alpha = {pairs.alpha:g}, n = {pairs.n}",
+            self.summary[["lower", "upper"]],
+            pairs.critical_difference,
+            tuple(notes),
+            own_measures=own_measures,
+            title=title or f"Mean ranks by {self.title}",
+            caption="Mean ranks over the series, 1 is best. Bars join names whose ranks do not "
+            f"differ significantly. {' '.join(f'{text}.' for text in self.tests)}",
+        )
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests in words: name, outcome, correction, alpha and n."""
+        overall = [] if self.global_test is None else [str(self.global_test)]
+        return (*overall, str(self.pairs))
+
+
+def compare_columns(
+    table: pd.DataFrame,
+    *,
+    title: str = "value",
+    higher_is_better: bool = True,
+    alpha: float = 0.05,
+    test: str = "wilcoxon",
+    missing: str = "drop",
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> TableComparison:
+    """Compare the columns of a table; its rows are series.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        NaN marks a missing cell.
+    title : str
+        Name of the values.
+    higher_is_better, alpha, test, missing, n_resamples, seed
+        As for :func:`compare`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table is too small or an option is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.5, 0.3], [0.9, 0.4, 0.4]]
+    >>> found = compare_columns(pd.DataFrame(rows, columns=list("abc")))
+    >>> found.summary["mean_rank"].to_dict()
+    {'a': 1.0, 'b': 2.125, 'c': 2.875}
+    """
+    check_choice("test", test, _TESTS)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    intervals = rank_intervals(
+        complete, n_resamples=n_resamples, seed=seed, higher_is_better=higher_is_better
+    ).to_frame()
+    # With missing="worst", filled cells are valid for ranks but not for mean and median.
+    real = table.astype(float)
+    real = real[common_series(real.to_numpy().T)]
+    intervals.insert(0, "mean", real.mean())
+    intervals.insert(1, "median", real.median())
+    intervals.index.name = "name"
+    overall = None
+    if complete.shape[1] >= _FEWEST_FOR_FRIEDMAN:
+        overall = _with_dropped(friedman_test(complete, alpha=alpha), dropped)
+    pairs = _with_dropped(_TESTS[test](complete, alpha=alpha), dropped)
+    return TableComparison(
+        title,
+        higher_is_better,
+        complete,
+        intervals,
+        len(real),
+        overall,
+        pairs,
+        rank_groups(intervals["mean_rank"], pairs.p_values, alpha=alpha),
+    )
+
+
+def _with_dropped(test: Any, dropped: int) -> Any:
+    """Return the test with the number of rows that were dropped before it."""
+    return type(test)(**{**vars(test), "n_dropped": dropped})
+
+
+def compare(
+    results: Any,
+    *,
+    measure: str | None = None,
+    higher_is_better: bool | None = None,
+    alpha: float = 0.05,
+    test: str = "wilcoxon",
+    missing: str = "drop",
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> TableComparison:
+    """Compare detectors over series by one measure.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame, or anything with ``to_frame()``
+        A wide table has one column for each detector and one row for each series. A long table has
+        the columns ``series`` and ``detector`` (and ``dataset``). Its values are in a column named
+        after the measure, or in ``value`` next to a column ``measure``. Repeated runs are averaged.
+    measure : str, optional
+        Measure to compare by; required for a long table with several measures.
+    higher_is_better : bool, optional
+        Whether high values are better. Default: as registered for the measure, otherwise True.
+    alpha : float, default=0.05
+        Significance level.
+    test : {"wilcoxon", "nemenyi"}, default="wilcoxon"
+        Pairwise test; Wilcoxon's test uses Holm's correction.
+    missing : {"drop", "worst", "raise"}, default="drop"
+        Policy for series on which a detector has no value; see
+        :func:`~vuskit.statistics.complete_rows`.
+    n_resamples, seed : int
+        Number of bootstrap samples, and their seed.
+
+    Returns
+    -------
+    TableComparison
+        Mean, median, mean rank with interval, tests and groups.
+
+    Raises
+    ------
+    InvalidInputError
+        If the table has another form, or an option is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> results = pd.DataFrame({"series": [1, 1, 2, 2, 3, 3], "detector": ["LOF", "PCA"] * 3,
+    ...                         "vus_pr": [0.9, 0.5, 0.8, 0.6, 0.7, 0.2]})
+    >>> found = compare(results, measure="vus_pr")
+    >>> found.summary["mean"].round(2).to_dict()
+    {'LOF': 0.8, 'PCA': 0.43}
+    """
+    frame = results.to_frame() if hasattr(results, "to_frame") else results
+    pandas = require("pandas", purpose="a comparison")
+    if not isinstance(frame, pandas.DataFrame):
+        raise InvalidInputError(
+            f"`results` must be a table or have to_frame(), got {type(results).__name__}"
+        )
+    direction = _direction(measure) if higher_is_better is None else higher_is_better
+    return compare_columns(
+        _by_detector(frame, measure),
+        title=measure or "value",
+        higher_is_better=direction,
+        alpha=alpha,
+        test=test,
+        missing=missing,
+        n_resamples=n_resamples,
+        seed=seed,
+    )
+
+
+def _direction(measure: str | None) -> bool:
+    known = {entry.name: entry.higher_is_better for entry in list_measures()}
+    return known.get(measure or "", True)
+
+
+def _by_detector(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
+    """One row for each series, one column for each detector, in the order of appearance."""
+    if "detector" not in frame.columns:
+        return frame
+    keys = [name for name in ("dataset", "series") if name in frame.columns]
+    if not keys:
+        raise InvalidInputError(
+            f"`results` must have a column 'series', got {', '.join(map(str, frame.columns))}"
+        )
+    rows, column = _values_of(frame, measure)
+    order = list(dict.fromkeys(rows["detector"]))
+    # A pivot that keeps detectors without a value would add a row for every combination of data
+    # set and series, and these rows would count as dropped.
+    means = rows.groupby([*keys, "detector"], sort=False, observed=True)[column].mean()
+    wide: pd.DataFrame = means.unstack("detector").reindex(rows.set_index(keys).index.unique())
+    return wide[order]
+
+
+def _values_of(frame: pd.DataFrame, measure: str | None) -> tuple[pd.DataFrame, str]:
+    if measure is not None and measure in frame.columns:
+        return frame, measure
+    if "value" not in frame.columns:
+        others = [name for name in frame.columns if name not in ("dataset", "series", "detector")]
+        raise InvalidInputError(f"`measure` must be one of {others}, got {measure!r}")
+    if "measure" not in frame.columns:
+        return frame, "value"
+    present = list(dict.fromkeys(frame["measure"]))
+    if measure is None and len(present) == 1:
+        return frame, "value"
+    if measure not in present:
+        raise InvalidInputError(f"`measure` must be one of {present}, got {measure!r}")
+    return frame[frame["measure"] == measure], "value"

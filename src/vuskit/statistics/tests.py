@@ -1,0 +1,360 @@
+"""Friedman's, Nemenyi's and Wilcoxon's tests for tables of results.
+
+The tests come from SciPy and scikit-posthocs. This module adds the treatment of missing cells, the
+direction of ranks, and results that name their test, correction, alpha and n.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vuskit._util.optional import require
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_fraction
+from vuskit.statistics.tables import complete_rows, without_noise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _dropped(rows: int) -> str:
+    """Number of dropped rows, if any, for the description of a test."""
+    return f", {rows} {'row' if rows == 1 else 'rows'} dropped" if rows else ""
+
+
+@dataclass(frozen=True)
+class GlobalTest:
+    """Result of a test whether any columns differ.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    statistic, p_value : float
+        Outcome of the test.
+    effect_size : float
+        Kendall's W: 0 if the rows rank the columns differently, 1 if all rows agree.
+    alpha : float
+        Significance level.
+    n : int
+        Number of rows used.
+    n_dropped : int
+        Number of rows dropped because a cell is missing.
+    n_columns : int
+        Number of columns compared.
+    """
+
+    test: str
+    statistic: float
+    p_value: float
+    effect_size: float
+    alpha: float
+    n: int
+    n_dropped: int
+    n_columns: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether the p-value is below alpha."""
+        return self.p_value < self.alpha
+
+    def __str__(self) -> str:
+        dropped = _dropped(self.n_dropped)
+        return (
+            f"{self.test}: statistic {self.statistic:.4g}, p = {self.p_value:.3g}, "
+            f"W = {self.effect_size:.3f} (alpha = {self.alpha:g}, n = {self.n}{dropped}, "
+            f"{self.n_columns} columns){'' if self.significant else '; not significant'}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseTest:
+    """Result of a test which pairs of columns differ.
+
+    Attributes
+    ----------
+    test, correction : str
+        Name of the test, and of its correction for multiple comparisons.
+    p_values : pandas.DataFrame
+        Corrected p-values, columns against columns; 1 on the diagonal.
+    alpha : float
+        Significance level.
+    n, n_dropped : int
+        Number of rows used, and of rows dropped because a cell is missing.
+    critical_difference : float or None
+        Smallest significant difference of mean ranks; None if the test has none.
+    raw_p_values : pandas.DataFrame or None
+        Uncorrected p-values; None if the test has only corrected ones.
+    smallest_p_value : float
+        Smallest corrected p-value that a table of this size can have.
+    rows_needed : int or None
+        Minimum number of rows for a significant pair; None if no number suffices.
+    """
+
+    test: str
+    correction: str
+    p_values: pd.DataFrame
+    alpha: float
+    n: int
+    n_dropped: int
+    critical_difference: float | None = None
+    raw_p_values: pd.DataFrame | None = None
+    smallest_p_value: float = 0.0
+    rows_needed: int | None = None
+
+    @property
+    def can_be_significant(self) -> bool:
+        """Whether there are enough rows for a significant pair."""
+        return self.smallest_p_value < self.alpha
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pair: raw and corrected p-values, and significance."""
+        pandas = require("pandas", purpose="to_frame()")
+        raw, corrected = self.raw_p_values, self.p_values
+        rows = [
+            (a, b, float("nan") if raw is None else raw.loc[a, b], corrected.loc[a, b])
+            for a, b in combinations(corrected.columns, 2)
+        ]
+        names = ["first", "second", "p_raw", "p_adjusted"]
+        frame: pd.DataFrame = pandas.DataFrame(rows, columns=names)
+        return frame.assign(significant=frame["p_adjusted"] < self.alpha)
+
+    def __str__(self) -> str:
+        dropped = _dropped(self.n_dropped)
+        return (
+            f"{self.test}, correction: {self.correction} "
+            f"(alpha = {self.alpha:g}, n = {self.n}{dropped}){self._too_few}"
+        )
+
+    @property
+    def _too_few(self) -> str:
+        if self.can_be_significant:
+            return ""
+        needed = "" if self.rows_needed is None else f" (needs n >= {self.rows_needed:,})"
+        return f"; n too small: no pair can be significant{needed}"
+
+
+Values = NDArray[np.float64]
+
+
+_FEWEST_FOR_FRIEDMAN = 3
+_MANY_ROWS = range(1, 1000)  # 2.0 ** (1 - n) does not underflow
+_FEW_FOR_ALL_SIGNS = 13  # SciPy's limit; above it SciPy uses the normal approximation
+
+
+def friedman_test(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    alpha: float = 0.05,
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> GlobalTest:
+    """Friedman's test, corrected for ties, with Kendall's W.
+
+    Raises
+    ------
+    InvalidInputError
+        As for :func:`complete_rows`, or if there are fewer than three columns.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.5, 0.3]]
+    >>> print(friedman_test(rows))
+    Friedman: statistic 6, p = 0.0498, W = 1.000 (alpha = 0.05, n = 3, 3 columns)
+    """
+    check_fraction("alpha", alpha)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    n, k = complete.shape
+    if k < _FEWEST_FOR_FRIEDMAN:
+        raise InvalidInputError(
+            f"`table` must have at least {_FEWEST_FOR_FRIEDMAN} columns for Friedman's test, "
+            f"got {k}; compare two columns by a pairwise test"
+        )
+    stats = require("scipy.stats", purpose="Friedman's test")
+    if not np.ptp(complete.to_numpy(), axis=1).any():
+        statistic, p_value = 0.0, 1.0  # if all are tied, the correction would divide by zero
+    else:
+        outcome = stats.friedmanchisquare(*complete.to_numpy().T)
+        statistic, p_value = float(outcome.statistic), float(outcome.pvalue)
+    return GlobalTest(
+        "Friedman", statistic, p_value, statistic / (n * (k - 1)), alpha, n, dropped, k
+    )
+
+
+def nemenyi_test(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    alpha: float = 0.05,
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> PairwiseTest:
+    """Nemenyi's post-hoc test of all pairs, with the critical difference.
+
+    Raises
+    ------
+    InvalidInputError
+        As for :func:`complete_rows`.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.5, 0.3]]
+    >>> round(nemenyi_test(rows).critical_difference, 3)
+    1.914
+    """
+    check_fraction("alpha", alpha)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    posthocs = require("scikit_posthocs", purpose="Nemenyi's test")
+    stats = require("scipy.stats", purpose="Nemenyi's test")
+    n, k = complete.shape
+    p_values = _named(posthocs.posthoc_nemenyi_friedman(complete.to_numpy()), complete)
+    quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf))
+    error = np.sqrt(k * (k + 1) / (12 * n))
+    # Mean ranks differ by at most k - 1: one column is first and another last in every row.
+    smallest = float(stats.studentized_range.sf((k - 1) / error, k, np.inf))
+    needed = quantile**2 * k * (k + 1) / (12 * (k - 1) ** 2)
+    return PairwiseTest(
+        "Nemenyi",
+        "family-wise",
+        p_values,
+        alpha,
+        n,
+        dropped,
+        critical_difference=float(quantile * error),
+        smallest_p_value=smallest,
+        rows_needed=math.floor(needed) + 1 if math.isfinite(needed) else None,
+    )
+
+
+def wilcoxon_test(
+    table: ArrayLike | pd.DataFrame,
+    *,
+    alpha: float = 0.05,
+    correction: str = "holm",
+    zero_method: str = "wilcox",
+    missing: str = "drop",
+    higher_is_better: bool = True,
+) -> PairwiseTest:
+    """Wilcoxon's signed-rank test of all pairs, corrected for multiple comparisons.
+
+    Parameters
+    ----------
+    table, missing, higher_is_better
+        As for :func:`complete_rows`.
+    alpha : float, default=0.05
+        Significance level.
+    correction : str, default="holm"
+        A method of ``statsmodels.stats.multitest.multipletests``.
+    zero_method : str, default="wilcox"
+        Treatment of zero differences by ``scipy.stats.wilcoxon``.
+
+    Raises
+    ------
+    InvalidInputError
+        As for :func:`complete_rows`.
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.5], [0.8, 0.6], [0.7, 0.4], [0.9, 0.1], [0.6, 0.5], [0.8, 0.3]]
+    >>> test = wilcoxon_test(rows)
+    >>> round(float(test.p_values.loc[0, 1]), 5), test.correction, test.n
+    (0.03125, 'holm', 6)
+    """
+    check_fraction("alpha", alpha)
+    complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
+    columns = complete.to_numpy().T
+    pairs = list(combinations(range(len(columns)), 2))
+    firsts, seconds = np.array(pairs).T
+    raw = _signed_rank_p_values(columns[firsts], columns[seconds], zero_method)
+    uncorrected, corrected = np.ones((2, len(columns), len(columns)))
+    for matrix, found in ((uncorrected, raw), (corrected, _corrected(raw, correction))):
+        matrix[firsts, seconds] = matrix[seconds, firsts] = found
+    pandas = require("pandas", purpose="Wilcoxon's test")
+    n = len(complete)
+    return PairwiseTest(
+        "Wilcoxon signed-rank",
+        correction,
+        _named(pandas.DataFrame(corrected), complete),
+        alpha,
+        n,
+        dropped,
+        raw_p_values=_named(pandas.DataFrame(uncorrected), complete),
+        smallest_p_value=_smallest_p_value(n, len(pairs), correction),
+        rows_needed=_rows_needed(alpha, len(pairs), correction),
+    )
+
+
+def _smallest_p_value(n: int, n_pairs: int, correction: str) -> float:
+    """Smallest possible corrected p-value: in all pairs, all differences have the same sign."""
+    return float(_corrected(np.full(n_pairs, 2.0 ** (1 - n)), correction).min())
+
+
+def _rows_needed(alpha: float, n_pairs: int, correction: str) -> int | None:
+    """Minimum number of rows for a corrected p-value below alpha."""
+    enough = (n for n in _MANY_ROWS if _smallest_p_value(n, n_pairs, correction) < alpha)
+    return next(enough, None)
+
+
+def _corrected(p_values: Values, method: str) -> Values:
+    """Return p-values corrected for multiple comparisons.
+
+    Holm's correction, the default, is implemented here: statsmodels collects garbage in every call,
+    which takes a hundred times longer than the test.
+    """
+    multitest = require("statsmodels.stats.multitest", purpose="Wilcoxon's test")
+    if method != "holm":
+        corrected: Values = multitest.multipletests(p_values, method=method)[1]
+        return corrected
+    order = np.argsort(p_values)
+    steps = p_values[order] * np.arange(len(order), 0, -1)
+    corrected = np.empty_like(p_values)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return corrected
+
+
+def _signed_rank_p_values(one: Values, other: Values, zero_method: str) -> Values:
+    """Return two-sided p-values of pairs of rows, equal to those of ``scipy.stats.wilcoxon``.
+
+    One call for many pairs is fifty times as fast as one call per pair. But SciPy then chooses one
+    method for all pairs, so pairs with ties and pairs without are tested separately.
+    """
+    stats = require("scipy.stats", purpose="Wilcoxon's test")
+    differences = without_noise(one - other)
+    sizes = np.sort(np.abs(differences), axis=1)
+    equal = sizes[:, -1] == 0
+    tied = (sizes[:, 0] == 0) | (np.diff(sizes, axis=1) == 0).any(axis=1)
+    few = differences.shape[1] <= _FEW_FOR_ALL_SIGNS and zero_method == "wilcox"
+    p_values = np.ones(len(differences))  # stays 1 for equal columns
+    for group in (~equal & ~tied, ~equal & tied):
+        if few and bool(tied[group].any()):
+            p_values[group] = [_exact_p_value(row) for row in differences[group]]
+        elif group.any():
+            p_values[group] = stats.wilcoxon(
+                differences[group], zero_method=zero_method, axis=1
+            ).pvalue
+    return p_values
+
+
+def _exact_p_value(differences: Values) -> float:
+    """Return the exact p-value over all signs of a few differences, some of them tied.
+
+    SciPy enumerates the signs one by one, which takes a tenth of a second for twelve differences.
+    One matrix product gives the same distribution.
+    """
+    stats = require("scipy.stats", purpose="Wilcoxon's test")
+    kept = differences[differences != 0]
+    ranks = stats.rankdata(np.abs(kept))
+    signs = np.arange(2**kept.size)[:, None] >> np.arange(kept.size) & 1
+    sums, found = signs @ ranks, ranks[kept > 0].sum()
+    # Sums of ranks are multiples of 0.5, so sums that differ by less than 0.25 are equal.
+    below, above = (sums < found + 0.25).mean(), (sums > found - 0.25).mean()
+    return float(min(1.0, 2 * min(below, above)))
+
+
+def _named(matrix: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    return matrix.set_axis(table.columns, axis=0).set_axis(table.columns, axis=1)
