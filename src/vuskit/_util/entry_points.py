@@ -19,14 +19,7 @@ _warned: set[str] = set()
 
 @dataclass(frozen=True)
 class EntryPointGroup:
-    """Entry points of one group; each is imported on first use.
-
-    Examples
-    --------
-    >>> group = EntryPointGroup("vuskit.nothing", "anything", lambda name, loaded: True)
-    >>> group.names(), group.load("absent")
-    ((), False)
-    """
+    """Entry points of one group; each is imported on first use."""
 
     group: str
     expected: str

@@ -52,35 +52,17 @@ _LATEX = str.maketrans(
 
 
 def is_utf8(text: str) -> bool:
-    r"""Whether a text, such as a path, can be encoded as UTF-8.
-
-    Examples
-    --------
-    >>> is_utf8("café"), is_utf8(b"caf\xe9".decode(errors="surrogateescape"))
-    (True, False)
-    """
+    """Whether a text, such as a path, can be encoded as UTF-8."""
     return _SURROGATE.search(text) is None
 
 
 def escape_surrogates(text: str) -> str:
-    r"""Escape lone surrogates, which represent bytes of file names that are not UTF-8.
-
-    Examples
-    --------
-    >>> print(escape_surrogates(b"caf\xe9".decode(errors="surrogateescape")))
-    caf\xe9
-    """
+    """Escape lone surrogates, which represent bytes of file names that are not UTF-8."""
     return _SURROGATE.sub(_escape, text)
 
 
 def escape_control(text: str) -> str:
-    r"""Escape characters that a terminal would interpret as commands.
-
-    Examples
-    --------
-    >>> print(escape_control("\x1b[2Jgone"))
-    \x1b[2Jgone
-    """
+    """Escape characters that a terminal would interpret as commands."""
     return _CONTROL.sub(_escape, text)
 
 
@@ -92,24 +74,12 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """Put a quote before a text that a spreadsheet would treat as a formula.
-
-    Examples
-    --------
-    >>> escape_formula("=1+1"), escape_formula("LOF")
-    ("'=1+1", 'LOF')
-    """
+    """Put a quote before a text that a spreadsheet would treat as a formula."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def escape_markdown(text: str) -> str:
-    """Escape HTML, so that Markdown shows it as text.
-
-    Examples
-    --------
-    >>> escape_markdown("<script>x</script>")
-    '&lt;script>x&lt;/script>'
-    """
+    """Escape HTML, so that Markdown shows it as text."""
     return text.translate(_MARKDOWN)
 
 
@@ -119,10 +89,5 @@ def escape_latex(text: str) -> str:
     Greek letters and signs such as ± become commands, because pdfLaTeX does not support them.
     Accented Latin letters are kept. Letters of other scripts are kept too; they require XeLaTeX or
     LuaLaTeX.
-
-    Examples
-    --------
-    >>> print(escape_latex("a_b < 50% | c"))
-    a\_b \textless{} 50\% \textbar{} c
     """
     return escape_control(text).translate(_LATEX)

@@ -19,13 +19,6 @@ def file_state(path: str | Path) -> str:
     """Return a text that changes whenever the file changes: size, mtime and ctime.
 
     The ctime also changes when an edit preserves the size and restores the mtime.
-
-    Examples
-    --------
-    >>> file_state("nowhere")
-    'missing'
-    >>> len(file_state(__file__).split())
-    3
     """
     try:
         state = os.stat(path)
@@ -38,17 +31,7 @@ def file_state(path: str | Path) -> str:
 def atomic_path(
     path: str | Path, *, durable: bool = False, scratch: Path | None = None
 ) -> Iterator[Path]:
-    """Yield a new, empty file that replaces `path` on success and is removed on failure.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "numbers.txt"
-    >>> with atomic_path(target) as temporary:
-    ...     _ = temporary.write_text("1 2 3")
-    >>> target.read_text(), len(list(target.parent.iterdir()))
-    ('1 2 3', 1)
-    """
+    """Yield a new, empty file that replaces `path` on success and is removed on failure."""
     target = Path(path)
     # Keep the suffixes, because writers select the format by them.
     name = f"{PRIVATE_PREFIX}{secrets.token_hex(8)}{''.join(target.suffixes[-2:])}"
@@ -70,16 +53,7 @@ def atomic_path(
 
 
 def write_atomically(path: str | Path, data: bytes | str, *, durable: bool = False) -> None:
-    """Write a file completely, or keep the existing file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "note.txt"
-    >>> write_atomically(target, "done")
-    >>> target.read_text()
-    'done'
-    """
+    """Write a file completely, or keep the existing file."""
     content = data.encode() if isinstance(data, str) else data
     with atomic_path(path, durable=durable) as temporary:
         temporary.write_bytes(content)
@@ -87,17 +61,7 @@ def write_atomically(path: str | Path, data: bytes | str, *, durable: bool = Fal
 
 @contextmanager
 def atomic_files(folder: str | Path) -> Iterator[Path]:
-    """Yield a temporary folder; on success its files move to `folder`, which is created if missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "tables"
-    >>> with atomic_files(target) as temporary:
-    ...     _ = (temporary / "a.csv").write_text("1")
-    >>> [path.name for path in target.iterdir()]
-    ['a.csv']
-    """
+    """Yield a temporary folder whose files move to `folder` on success; created if missing."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=PRIVATE_PREFIX, dir=target))

@@ -7,13 +7,7 @@ from numpy.typing import NDArray
 
 
 def bridge_gaps(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace NaN by linear interpolation; repeat the nearest known value at the ends.
-
-    Examples
-    --------
-    >>> bridge_gaps(np.array([np.nan, 1.0, np.nan, 3.0]))
-    array([1., 1., 2., 3.])
-    """
+    """Replace NaN by linear interpolation; repeat the nearest known value at the ends."""
     missing = np.isnan(values)
     if not missing.any():
         return values

@@ -17,11 +17,6 @@ def available_memory() -> int:
 
     This is the minimum of the machine's free memory, the remaining quota of the process's control
     group, and its resource limits.
-
-    Examples
-    --------
-    >>> available_memory() > 0
-    True
     """
     return max(min([sys.maxsize, *_left_on_machine(), *_left_in_groups(), *_left_by_limits()]), 0)
 

@@ -13,26 +13,14 @@ from vuskit.errors import InvalidInputError
 
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
-    """Return ``'; did you mean ...?'`` if a known name is similar, else an empty string.
-
-    Examples
-    --------
-    >>> did_you_mean("vus-pr", ["vus_pr", "auc_pr"])
-    "; did you mean 'vus_pr'?"
-    """
+    """Return ``'; did you mean ...?'`` if a known name is similar, else an empty string."""
     names = {name.lower(): name for name in known}
     near = difflib.get_close_matches(str(value).lower(), list(names), n=1, cutoff=0.6)
     return f"; did you mean {names[near[0]]!r}?" if near else ""
 
 
 def plain_name(name: str) -> str:
-    """Normalize case, dashes, spaces and underscores of a name.
-
-    Examples
-    --------
-    >>> plain_name("VUS-PR"), plain_name("vus_pr"), plain_name("Vus PR")
-    ('vus_pr', 'vus_pr', 'vus_pr')
-    """
+    """Normalize case, dashes, spaces and underscores of a name."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
@@ -42,11 +30,6 @@ def matches_name(name: str, pattern: str) -> bool:
     The pattern may match the full name (``dataset/series``), the part after the last slash, or
     that part without its file extension. Matching is case-sensitive. A name always matches itself,
     even if it contains characters such as ``[``.
-
-    Examples
-    --------
-    >>> [matches_name("ECG/s0.csv", pattern) for pattern in ("ECG/*", "s0.csv", "s0", "S0", "ECG")]
-    [True, True, True, False, False]
     """
     last = name.rpartition("/")[2]
     return any(
@@ -61,14 +44,6 @@ def match_names(
     """Return the names that match any of the patterns, in their original order.
 
     See :func:`matches_name` for the rules.
-
-    Examples
-    --------
-    >>> match_names(["ECG/a", "ECG/b", "KPI/a"], ["b", "KPI/*"])
-    ['ECG/b', 'KPI/a']
-    >>> match_names(["ECG/a", "ECG/b"], "ECG/c")
-    Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: `names` must match an available name ('ECG/a', 'ECG/b'), ...
     """
     available = list(names)
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)

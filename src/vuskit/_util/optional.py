@@ -10,13 +10,7 @@ from vuskit.errors import MissingDependencyError
 
 
 def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
-    """Import an optional library; the error explains how to install it.
-
-    Examples
-    --------
-    >>> require("json", purpose="reading windows").loads("[1, 2]")
-    [1, 2]
-    """
+    """Import an optional library; the error explains how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -27,11 +21,5 @@ def require(module: str, *, purpose: str, extra: str = "bench") -> Any:
 
 
 def is_installed(module: str) -> bool:
-    """Whether a library is installed; does not import it.
-
-    Examples
-    --------
-    >>> is_installed("json"), is_installed("no_such_library")
-    (True, False)
-    """
+    """Whether a library is installed; does not import it."""
     return importlib.util.find_spec(module) is not None

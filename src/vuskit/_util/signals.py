@@ -20,16 +20,6 @@ def ignore_sigint_in_children() -> Iterator[None]:
     while its interpreter starts. A signal blocked here is blocked in children from the beginning,
     and in threads that a pool starts to replace its processes. This process receives a blocked
     signal when the block ends.
-
-    Examples
-    --------
-    >>> import signal, subprocess, sys
-    >>> with ignore_sigint_in_children():
-    ...     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    >>> child.send_signal(signal.SIGINT)
-    >>> _ = child.communicate(b"the end")
-    >>> child.returncode
-    0
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks
         yield
@@ -51,21 +41,6 @@ def noted_interrupts() -> Iterator[Callable[[], bool]]:
 
     Catching KeyboardInterrupt is not enough: code in the block may raise it without Ctrl-C, or
     suppress it after Ctrl-C.
-
-    Examples
-    --------
-    >>> import signal
-    >>> with noted_interrupts() as interrupted:
-    ...     try:
-    ...         raise KeyboardInterrupt
-    ...     except KeyboardInterrupt:
-    ...         print(interrupted())
-    ...     try:
-    ...         signal.raise_signal(signal.SIGINT)
-    ...     except KeyboardInterrupt:
-    ...         print(interrupted())
-    False
-    True
     """
     noted: list[int] = []
     handlers = _handlers()
@@ -102,18 +77,6 @@ def delayed_signals() -> Iterator[None]:
 
     Blocking the signals is not enough: the system may deliver them to another thread, and Python
     runs the handlers in the main thread.
-
-    Examples
-    --------
-    >>> import signal
-    >>> try:
-    ...     with delayed_signals():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         print("complete")
-    ... except KeyboardInterrupt:
-    ...     print("interrupted")
-    complete
-    interrupted
     """
     handlers = _handlers()
     noted: list[int] = []

@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 
 def plain_data(data: Any) -> Any:
-    """Return data as JSON-compatible objects; missing and non-finite values become None.
-
-    Examples
-    --------
-    >>> plain_data({"a": np.float64("nan"), "b": (np.int64(3), 0.5)})
-    {'a': None, 'b': [3, 0.5]}
-    """
+    """Return data as JSON-compatible objects; missing and non-finite values become None."""
     if isinstance(data, Mapping):
         return {str(key): plain_data(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
@@ -47,15 +41,10 @@ def plain_data(data: Any) -> Any:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    r"""Return a table as CSV, without a final line break.
+    """Return a table as CSV, without a final line break.
 
     Missing and non-finite values are empty. Text that a spreadsheet would treat as a formula gets a
     leading quote. Control characters are escaped.
-
-    Examples
-    --------
-    >>> csv_text(["a", "b"], [[1, None], ["x,y", -0.5], [float("nan"), "=1+1"]])
-    'a,b\n1,\n"x,y",-0.5\n,\'=1+1'
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -99,31 +88,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableLayout:
-    r"""Table that can be formatted as plain text, Markdown, LaTeX or HTML.
+    """Table that can be formatted as plain text, Markdown, LaTeX or HTML.
 
     Every format escapes its special characters.
-
-    Examples
-    --------
-    >>> table = TableLayout(["name", "50%"], [["a|b", Cell("0.9", bold=True)], ["c_d", "-0.1"]])
-    >>> print(table.to_text())
-    name   50%
-    a|b   0.9*
-    c_d   -0.1
-    >>> print(table.to_markdown())
-    | name | 50% |
-    | --- | ---: |
-    | a\|b | **0.9** |
-    | c_d | -0.1 |
-    >>> print(table.to_latex())
-    \begin{tabular}{lr}
-    \toprule
-    name & 50\% \\
-    \midrule
-    a\textbar{}b & \textbf{0.9} \\
-    c\_d & $-0.1$ \\
-    \bottomrule
-    \end{tabular}
     """
 
     header: Sequence[str]

@@ -16,27 +16,14 @@ _BYTES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
-    """Return a count with its noun; `many` is the plural form if irregular.
-
-    Examples
-    --------
-    >>> plural(1, "point"), plural(2000, "point"), plural(0, "anomaly", "anomalies")
-    ('1 point', '2,000 points', '0 anomalies')
-    """
+    """Return a count with its noun; `many` is the plural form if irregular."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def storable_text(text: str, *, most: int) -> str:
-    r"""Return text as valid UTF-8 without NUL, with at most `most` characters.
+    """Return text as valid UTF-8 without NUL, with at most `most` characters.
 
     Lone surrogates and NUL are escaped. Long text is shortened in the middle.
-
-    Examples
-    --------
-    >>> storable_text("a\udcff and \0", most=100)
-    'a\\udcff and \\x00'
-    >>> storable_text("x" * 1000 + "y" * 1000, most=60)
-    'xxxxxxxxxxxxx [… 1,974 characters left out …] yyyyyyyyyyyyy'
     """
     if len(text) <= most:
         escaped = _escaped(text)
@@ -57,36 +44,18 @@ def _escaped(text: str) -> str:
 
 
 def listed(names: Sequence[str], *, most: int = 12) -> str:
-    """Join names with commas; shorten the list after `most` names.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c", "d"], most=2)
-    'a, b and 2 more'
-    """
+    """Join names with commas; shorten the list after `most` names."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def quoted(names: Iterable[str], *, most: int = 12) -> str:
-    """Quote names and join them with commas; shorten the list after `most` names.
-
-    Examples
-    --------
-    >>> quoted(["a", "b", "c", "d"], most=2)
-    "'a', 'b' and 2 more"
-    """
+    """Quote names and join them with commas; shorten the list after `most` names."""
     return listed([repr(name) for name in names], most=most)
 
 
 def format_cell(value: object) -> str:
-    """Format a float with three significant digits, NaN as empty text, other values with str.
-
-    Examples
-    --------
-    >>> [format_cell(value) for value in (0.0123456, 1234.5, float("nan"), 7, "opt")]
-    ['0.0123', '1,230', '', '7', 'opt']
-    """
+    """Format a float with three significant digits, NaN as empty text, other values with str."""
     if not isinstance(value, float):
         return str(value)
     if math.isnan(value):
@@ -96,13 +65,7 @@ def format_cell(value: object) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration in at most two units.
-
-    Examples
-    --------
-    >>> [format_duration(value) for value in (3.2, 75, 4000)]
-    ['3s', '1m15s', '1h06m']
-    """
+    """Format a duration in at most two units."""
     whole = round(seconds)
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
@@ -112,13 +75,7 @@ def format_duration(seconds: float) -> str:
 
 
 def parse_bytes(name: str, value: Any) -> int:
-    """Parse an amount of memory: a number of bytes, or a text with a unit.
-
-    Examples
-    --------
-    >>> parse_bytes("memory", "1.5 GB"), parse_bytes("memory", "2GiB"), parse_bytes("memory", 4096)
-    (1500000000, 2147483648, 4096)
-    """
+    """Parse an amount of memory: a number of bytes, or a text with a unit."""
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", str(value), re.IGNORECASE)
@@ -129,15 +86,7 @@ def parse_bytes(name: str, value: Any) -> int:
 
 
 def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """Format left-aligned columns; wrap the last column to the width.
-
-    Examples
-    --------
-    >>> print(wrapped_table(["name", "what"], [["a", "one two three four five"]], 20))
-    name  what
-    a     one two three four
-          five
-    """
+    """Format left-aligned columns; wrap the last column to the width."""
     columns = list(zip(header, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns[:-1]]
     indent = sum(widths) + 2 * len(widths)

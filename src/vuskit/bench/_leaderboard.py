@@ -218,14 +218,7 @@ class _Board:
 
 
 def _one_count(counts: Mapping[str, int], present: Iterable[str]) -> int | None:
-    """Return the common count of all present measures; None if their counts differ.
-
-    Examples
-    --------
-    >>> _one_count({"vus_pr": 3, "auc_pr": 3, "failed": 0}, ["vus_pr", "auc_pr"])
-    3
-    >>> _one_count({"vus_pr": 3, "auc_pr": 2}, ["vus_pr", "auc_pr"])
-    """
+    """Return the common count of all present measures; None if their counts differ."""
     found = {counts[name] for name in present if name in counts}
     return found.pop() if len(found) == 1 else None
 
@@ -291,13 +284,7 @@ def _unknown(*_: Any) -> float:
 
 
 def measures_in_order(names: Iterable[str]) -> list[str]:
-    """Sort measures by the registry, variants after their measure, user-defined ones last.
-
-    Examples
-    --------
-    >>> measures_in_order(["vus_pr", "my_own", "f_score(beta=2)", "precision"])
-    ['precision', 'f_score(beta=2)', 'vus_pr', 'my_own']
-    """
+    """Sort measures by the registry, variants after their measure, user-defined ones last."""
     # User-defined measures go by name: the order must not depend on which modules are imported.
     package = [one.name for one in list_measures() if one.function.__module__.startswith("vuskit.")]
     order = {name: place for place, name in enumerate(package)}

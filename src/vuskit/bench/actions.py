@@ -65,19 +65,7 @@ class EvaluateResult:
 
 @dataclass(frozen=True)
 class JobAction(Action):
-    """A job as an engine action; `load` attaches the arrays for workers without file access.
-
-    Examples
-    --------
-    >>> from vuskit.bench.jobs import DetectorSpec
-    >>> from vuskit.bench.series import SeriesSource, describe_series
-    >>> from vuskit.engine import run_action
-    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
-    >>> job = ScoreJob(series, DetectorSpec("random", "{}", "Random"), seed=4)
-    >>> outcome = run_action(JobAction(job))
-    >>> str(outcome.status), outcome.value.scores.shape
-    ('OK', (4000,))
-    """
+    """A job as an engine action; `load` attaches the arrays for workers without file access."""
 
     job: Job
     imports: tuple[str, ...] = ()

@@ -522,13 +522,7 @@ _SHOWN = 6
 def unclaimed_files(
     folder: Path, paths: Iterable[Path], names: Sequence[str], *, wanted: str | None = None
 ) -> list[str]:
-    """Note the files of a folder that no format can read.
-
-    Examples
-    --------
-    >>> unclaimed_files(Path("data"), [Path("data/a.tab"), Path("data/b.csv")], ["a*"])
-    ["data: skipped 1 file of unknown format (a table needs a label column): 'a.tab'"]
-    """
+    """Note the files of a folder that no format can read."""
     keys = [path.relative_to(folder).as_posix() for path in paths]
     kept = [key for key in keys if not names or any(_is_called(key, name) for name in names)]
     if not kept:
@@ -542,13 +536,7 @@ def unclaimed_files(
 
 
 def unfitting_files(folder: Path, keys: Sequence[str], pattern: str) -> list[str]:
-    """Note the files of a folder that match the pattern for no series of the plan.
-
-    Examples
-    --------
-    >>> unfitting_files(Path("mine"), ["x.npy"], "{series}.npy")
-    ["mine: skipped 1 file that does not match '{series}.npy' for any series: 'x.npy'"]
-    """
+    """Note the files of a folder that match the pattern for no series of the plan."""
     if not keys:
         return []
     verb = "does" if len(keys) == 1 else "do"

@@ -56,14 +56,7 @@ class Kind(enum.StrEnum):
 
 @dataclass(frozen=True)
 class DetectorSpec:
-    """A detector by name (or ``module:object``) with its parameters.
-
-    Examples
-    --------
-    >>> spec = DetectorSpec("lof", '{"n_neighbors":5}', "LOF")
-    >>> spec.build(seed=3)
-    lof(impute=None, n_neighbors=5, normalize=None, seed=3, train_share=None, window='period')
-    """
+    """A detector by name (or ``module:object``) with its parameters."""
 
     name: str
     params: str
@@ -129,13 +122,7 @@ class DetectorSpec:
 
 @dataclass(frozen=True)
 class MeasureSpec:
-    """A measure by name, with options fixed.
-
-    Examples
-    --------
-    >>> MeasureSpec("f_score", '{"beta":2}').build().name
-    'f_score(beta=2)'
-    """
+    """A measure by name, with options fixed."""
 
     name: str
     options: str = "{}"
@@ -351,14 +338,7 @@ Job: TypeAlias = ScoreJob | ImportJob | EvaluateJob
 
 
 def detector_text(kind: str, about: dict[str, Any]) -> str:
-    """Everything that determines scores, except the series, in one line.
-
-    Examples
-    --------
-    >>> about = {"detector": "lof", "params": {"window": 9}, "seed": 0, "code": {}}
-    >>> detector_text("score", about | {"code": {"dist:vuskit": "0.3.0"}})
-    'lof(seed=0, window=9) vuskit 0.3.0'
-    """
+    """Everything that determines scores, except the series, in one line."""
     if kind == Kind.IMPORT:
         aligned = f" window={about['window']} at={about['align']}" if "window" in about else ""
         return f"sha256:{about['sha256'][:16]} column={about['column']}{aligned}"
@@ -370,25 +350,12 @@ def detector_text(kind: str, about: dict[str, Any]) -> str:
 
 
 def settings_text(settings: EvaluationSettings, train_length: TrainLength) -> str:
-    """Settings and the excluded training part, in one line.
-
-    Examples
-    --------
-    >>> settings_text(EvaluationSettings(buffer=5), "auto")
-    'buffer=5, thresholds=all, definition=journal, train_length=auto'
-    """
+    """Settings and the excluded training part, in one line."""
     return f"{settings}, train_length={train_length}" if train_length else str(settings)
 
 
 def evaluated_from(series: Series | SeriesRef, train_length: TrainLength) -> int:
-    """First point of a series that is evaluated.
-
-    Examples
-    --------
-    >>> series = Series("a", "docs", [1.0, 2.0, 9.0], [0, 0, 1], train_length=1)
-    >>> [evaluated_from(series, asked) for asked in (None, "auto", 2)]
-    [0, 1, 2]
-    """
+    """First point of a series that is evaluated."""
     if train_length == AUTO:
         return series.train_length or 0
     return int(train_length or 0)

@@ -29,15 +29,6 @@ def stored_code(action: JobAction) -> tuple[str, ...]:
     """Return the code that a job would import, as ``module:object (file)``, without importing it.
 
     Empty for vuskit's own detectors and measures.
-
-    Examples
-    --------
-    >>> from vuskit.bench.jobs import DetectorSpec
-    >>> from vuskit.bench.series import SeriesSource, describe_series
-    >>> series = describe_series(SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1}))
-    >>> [stored_code(JobAction(ScoreJob(series, DetectorSpec(name, "{}", "x"), 0)))
-    ...  for name in ("random", "nowhere:detect")]
-    [(), ('nowhere:detect (no file found)',)]
     """
     job = action.job
     imports = _with_files(action.imports, action.base)
@@ -57,13 +48,7 @@ def stored_code(action: JobAction) -> tuple[str, ...]:
 
 
 def plan_code(text: str, base: Path) -> tuple[str, ...]:
-    """Return the code that a plan refers to, like `stored_code`; empty for an invalid plan.
-
-    Examples
-    --------
-    >>> plan_code('imports = ["nowhere"]', Path("."))
-    ('nowhere (no file found)',)
-    """
+    """Return the code that a plan refers to, like `stored_code`; empty for an invalid plan."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:

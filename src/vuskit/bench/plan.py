@@ -285,13 +285,7 @@ class _PlanTable(_Table, frozen=True):
 
 
 def plan_schema() -> dict[str, Any]:
-    """Return the JSON schema of plans, generated from their types.
-
-    Examples
-    --------
-    >>> sorted(plan_schema()["properties"])[:4]
-    ['detectors', 'evaluate', 'executor', 'folder']
-    """
+    """Return the JSON schema of plans, generated from their types."""
     (_, folder), parts = msgspec.json.schema_components(
         (_PlanTable, SeriesFolder), ref_template="#/$defs/{name}"
     )
@@ -390,16 +384,7 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def planned_folder(path: str | Path) -> Path:
-    r"""Return the run folder of a plan, without importing code that the plan names.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bench.toml"
-    >>> _ = path.write_text('folder = "run"\nimports = ["nowhere"]')
-    >>> planned_folder(path).name
-    'run'
-    """
+    """Return the run folder of a plan, without importing code that the plan names."""
     source = Path(path)
     content = _read(source)
     try:
@@ -448,21 +433,7 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
 
 
 def make_plan(document: dict[str, Any], *, base: Path, name: str = "the plan") -> Plan:
-    """Check a plan that is given as tables and lists; the run records it as TOML.
-
-    Examples
-    --------
-    >>> series, detector = {"family": "ecg", "n": 3000}, {"name": "moving_zscore"}
-    >>> document = {"folder": "run", "series": [series], "detectors": [detector]}
-    >>> print(make_plan(document, base=Path(".")).text)
-    folder = "run"
-    [[series]]
-    family = "ecg"
-    n = 3000
-    [[detectors]]
-    name = "moving_zscore"
-    <BLANKLINE>
-    """
+    """Check a plan that is given as tables and lists; the run records it as TOML."""
     try:
         return replace(_checked(document, base, _toml(document)), name=name)
     except InvalidInputError as error:

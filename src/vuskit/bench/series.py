@@ -29,14 +29,7 @@ _SHOWN_FILES = 3
 
 @dataclass(frozen=True)
 class SeriesSource:
-    """Where a series comes from: a file with its format, or the arguments of a synthetic series.
-
-    Examples
-    --------
-    >>> source = SeriesSource.synthetic({"family": "ecg", "n": 4000, "seed": 1})
-    >>> source.load().n_points
-    4000
-    """
+    """Where a series comes from: a file with its format, or the arguments of a synthetic series."""
 
     spec: str
 
@@ -211,13 +204,7 @@ _recent: dict[str, Series] = {}
 
 
 def describe_series(source: SeriesSource) -> SeriesRef:
-    """Read a series and return its description.
-
-    Examples
-    --------
-    >>> describe_series(SeriesSource.synthetic({"family": "kpi", "n": 4000, "seed": 0})).title
-    'synthetic/kpi-native-medium-10x40-seed0'
-    """
+    """Read a series and return its description."""
     # Taken before reading, so that an edit during the read is detected the next time.
     files = source.file_states()
     series = source.load()

@@ -45,52 +45,20 @@ _WITHOUT_VALUES = ("cli", "engine", "explore", "paper", "report", "store")  # co
 
 
 def canonical(value: Any) -> str:
-    r"""JSON text in canonical form: equal content gives equal text, valid as UTF-8.
-
-    Examples
-    --------
-    >>> canonical({"b": 1, "a": [2.0, None]})
-    '{"a":[2.0,null],"b":1}'
-    >>> print(canonical(b"caf\xe9.csv".decode(errors="surrogateescape")))
-    "caf\udce9.csv"
-    """
+    """JSON text in canonical form: equal content gives equal text, valid as UTF-8."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     # File names that are not UTF-8 hold lone surrogates. JSON can escape and restore them.
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def key_of(kind: str, about: Mapping[str, Any], parent: str | None = None) -> str:
-    """Key of a result: a digest of everything that determines it.
-
-    Parameters
-    ----------
-    kind : str
-        What was done.
-    about : mapping
-        Data, code and settings as plain data.
-    parent : str, optional
-        Key of the result that this one was computed from.
-
-    Examples
-    --------
-    >>> key_of("score", {"window": 10}) == key_of("score", {"window": 10})
-    True
-    >>> key_of("score", {"window": 10}) == key_of("score", {"window": 11})
-    False
-    """
+    """Key of a result: a digest of everything that determines it."""
     text = canonical([kind, parent, about])
     return hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]
 
 
 def scores_digest(scores: NDArray[np.float64]) -> str:
-    """SHA-256 of scores: their shape and bytes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores_digest(np.zeros(2))[:8]
-    'c0eacbe1'
-    """
+    """SHA-256 of scores: their shape and bytes."""
     data = np.ascontiguousarray(scores, dtype="<f8")
     digest = hashlib.sha256(f"vuskit-scores-1 {data.shape}\n".encode())
     digest.update(data.tobytes())
@@ -123,13 +91,7 @@ class Code:
 
 
 def code_text(parts: Mapping[str, str]) -> str:
-    """Return the parts of code in one short line.
-
-    Examples
-    --------
-    >>> code_text({"dist:vuskit": "0.3.0", "dist:pyod": "2.0.5"})
-    'pyod 2.0.5'
-    """
+    """Return the parts of code in one short line."""
     names = [name for name in parts if name != f"dist:{_PACKAGE}"] or [f"dist:{_PACKAGE}"]
     if all(name.startswith("dist:") for name in names):
         return ", ".join(f"{name[5:]} {parts.get(name, '')}" for name in names)
@@ -137,27 +99,7 @@ def code_text(parts: Mapping[str, str]) -> str:
 
 
 def code_of(thing: Any, module: str | None = None) -> Code:
-    """Return what identifies the code of an object.
-
-    Parameters
-    ----------
-    thing : object
-        A function, class, instance, module or other object.
-    module : str, optional
-        Module that the object was taken from, if known. If it is local, its files determine the
-        object.
-
-    Raises
-    ------
-    ChangedInputError
-        If a file changed after it was imported.
-
-    Examples
-    --------
-    >>> import json
-    >>> list(code_of(json.dumps).parts)
-    ['dist:python', 'dist:vuskit']
-    """
+    """Return what identifies the code of an object."""
     if module is None or not _is_local(module):
         module = _module_of(thing)
     state: dict[str, str] = {}
@@ -180,11 +122,6 @@ def changed_modules(before: Mapping[str, str], after: Mapping[str, str]) -> list
     """Return the modules and distributions that changed, were added or were removed.
 
     The state of objects is ignored, because pickled state may differ between processes.
-
-    Examples
-    --------
-    >>> changed_modules({"a": "1", "b": "2"}, {"a": "1", "b": "3", "c": "4"})
-    ['b', 'c']
     """
     changed = (name for name in {*before, *after} if before.get(name) != after.get(name))
     return sorted(name.removeprefix("dist:") for name in changed if not name.startswith(_OBJECT))
@@ -522,21 +459,7 @@ def importable(folder: Path | None) -> Iterator[None]:
 
 
 def import_object(name: str, folder: Path | None = None) -> Any:
-    """Import ``"module:object"``, also from the folder of the plan.
-
-    Raises
-    ------
-    ChangedInputError
-        If a local file changed after it was imported.
-    InvalidInputError
-        If there is no such module or object, or importing the module fails; the message names the
-        file and line.
-
-    Examples
-    --------
-    >>> import_object("math:sqrt")(9.0)
-    3.0
-    """
+    """Import ``"module:object"``, also from the folder of the plan."""
     module, _, attribute = name.partition(":")
     try:
         with importable(folder):

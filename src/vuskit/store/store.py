@@ -59,31 +59,7 @@ class DamagedStoreError(InvalidInputError):
 
 @dataclass(frozen=True)
 class Result:
-    """A finished task.
-
-    Attributes
-    ----------
-    key, kind : str
-        Its key, and what was done.
-    status : Status
-        How it ended.
-    parent : str or None
-        Key of the result that it was computed from.
-    about_json, stored, environment_json : str
-        As they are stored; see `about`, `value` and `environment`.
-    digest : str or None
-        Digest of the scores, or of the stored value.
-    seconds, warm_up_seconds : float or None
-        Wall times.
-    peak_bytes : int or None
-        Peak memory.
-    worker : str or None
-        Host and process.
-    finished : str
-        Time in UTC.
-    message, traceback : str or None
-        Why it failed.
-    """
+    """A finished task."""
 
     key: str
     kind: str
@@ -121,23 +97,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Named:
-    """A task of the latest plan with its names.
-
-    Attributes
-    ----------
-    key, kind, parent : str
-        Of the task; `parent` may be None.
-    dataset, series, hash : str
-        Names of the series, and the digest of its content.
-    detector : str
-        Name of the detector.
-    seed : int or None
-        None if the scores do not depend on it.
-    settings : str or None
-        Settings of an evaluation, in one line.
-    file : str or None
-        File of imported scores.
-    """
+    """A task of the latest plan with its names."""
 
     key: str
     kind: str
@@ -684,13 +644,7 @@ class Store:
 
 
 def read_scores(path: Path, digest: str | None) -> Scores:
-    """Read a score file and check its digest.
-
-    Raises
-    ------
-    ChangedInputError
-        If the file is missing, damaged or changed.
-    """
+    """Read a score file and check its digest."""
     repair = (
         "remove it with `vuskit bench verify --repair`, then run the command that created the run "
         "(`vuskit bench run` or `vuskit evaluate`) again"
@@ -716,13 +670,7 @@ def memory_store() -> sqlite3.Connection:
 
 
 def is_gone(host: str, pid: int) -> bool:
-    """Whether a process is known to have ended; False for processes on other machines.
-
-    Examples
-    --------
-    >>> is_gone(platform.node(), os.getpid()), is_gone("another machine", 1)
-    (False, False)
-    """
+    """Whether a process is known to have ended; False for processes on other machines."""
     if host != platform.node():
         return False
     try:
