@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.gridspec import GridSpecBase
 
-__all__ = [
-    "COLUMN",
-    "HATCH_LINE",
-    "PAGE",
-    "SMALL",
-    "TEXT",
-    "Canvas",
-    "Cell",
-    "grid_cells",
-    "open_canvas",
-]
-
 COLUMN, PAGE = 3.33, 7.0  # width of one column and of a page with two columns, in inches
 SMALL, TEXT = 7.0, 8.0  # points
 _LINE = 0.6
@@ -49,31 +37,13 @@ class Cell(NamedTuple):
 
 
 def grid_cells(count: int, columns: int) -> list[Cell]:
-    """Return the cells of `count` panels, row by row.
-
-    Examples
-    --------
-    >>> [(cell.top, cell.left) for cell in grid_cells(3, columns=2)]
-    [(0, 0), (0, 1), (1, 0)]
-    """
+    """Return the cells of `count` panels, row by row."""
     return [Cell(place // columns, place % columns) for place in range(count)]
 
 
 @dataclass
 class Canvas:
-    """Panels to draw on.
-
-    Attributes
-    ----------
-    figure : Figure
-        The new figure, or the figure of the given axis.
-    ax : Axes
-        The given axis, or the first panel.
-    panels : list of Axes
-        One for each cell.
-    own : bool
-        Whether the figure is new, so that its margins can be used.
-    """
+    """Panels to draw on."""
 
     figure: Figure | SubFigure
     ax: Axes
@@ -106,23 +76,7 @@ class Canvas:
         panel: Axes | None = None,
         **options: Any,
     ) -> None:
-        """Add a legend: below a new figure, which grows by its height, else within a panel.
-
-        Parameters
-        ----------
-        handles : sequence of artists
-            Artists to name.
-        names : sequence of str, optional
-            The names; the labels of the handles by default.
-        columns : int, optional
-            Largest number of columns; long names reduce it.
-        where : str
-            Location within the panel, as for matplotlib.
-        panel : Axes, optional
-            Panel of the legend; the first by default.
-        **options
-            Options of the legend.
-        """
+        """Add a legend: below a new figure, which grows by its height, else within a panel."""
         place: Any = self.figure if self.own else panel or self.panels[0]
         room = place.bbox.width / self.figure.dpi
         known = [str(handle.get_label()) for handle in handles] if names is None else names
@@ -266,27 +220,7 @@ def open_canvas(
     heights: Sequence[float] | None = None,
     share: str = "",
 ) -> Canvas:
-    """Make panels for the cells of a grid.
-
-    Parameters
-    ----------
-    ax : Axes, sequence of Axes, SubFigure, or None
-        Where to draw. One axis is used for a single panel, and divided for several. Several axes
-        must match the number of cells. A subfigure is filled. None: a new figure without window.
-    cells : sequence of Cell
-        The panels.
-    size : tuple of float
-        Size of a new figure, in inches.
-    widths, heights : sequence of float, optional
-        Relative widths of columns and heights of rows.
-    share : str
-        Axes that the panels share: ``"x"``, ``"y"`` or ``"xy"``.
-
-    Raises
-    ------
-    InvalidInputError
-        If `ax` is invalid.
-    """
+    """Make panels for the cells of a grid."""
     module = require("matplotlib.figure", purpose="a figure")
     if ax is None or isinstance(ax, module.SubFigure):
         # Figure instead of pyplot: no global state, and no display is needed.

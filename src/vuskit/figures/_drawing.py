@@ -15,34 +15,6 @@ from vuskit.inputs import check_labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "ACCURATE",
-    "AFTER",
-    "ANOMALY",
-    "BEFORE",
-    "CURVES",
-    "INACCURATE",
-    "INACCURATE_LINE",
-    "MARKERS",
-    "box_data",
-    "box_numbers",
-    "draw_boxes",
-    "draw_line",
-    "event_bounds",
-    "family_hatch",
-    "family_legend",
-    "few_ticks",
-    "group_fills",
-    "group_styles",
-    "line_data",
-    "line_styles",
-    "measure_bars",
-    "measure_rows",
-    "shade",
-    "thin_hatch",
-    "thinned",
-]
-
 Floats = NDArray[np.float64]
 Item = Mapping[str, Any]
 
@@ -70,19 +42,7 @@ _MOST_POINTS = 4000  # of one line; more would be indistinguishable in print
 
 
 def thinned(line: NDArray[np.float64], room: int) -> tuple[NDArray[np.float64], int]:
-    """Keep the lowest and highest point of each bucket if there are more points than `room`.
-
-    Returns
-    -------
-    tuple
-        The numbers, and the number of points per bucket. It is 1 if all points were kept;
-        otherwise the numbers are pairs.
-
-    Examples
-    --------
-    >>> thinned(np.array([3.0, 1.0, 2.0, 5.0]), 2)
-    (array([1., 5.]), 4)
-    """
+    """Keep the lowest and highest point of each bucket if there are more points than `room`."""
     if line.size <= room:
         return line, 1
     size = -(-2 * line.size // room)
@@ -142,19 +102,7 @@ def thin_hatch(patch: Any, hatch: str) -> None:
 
 
 def box_numbers(values: Floats) -> Floats:
-    """Return the five numbers of a box plot along the last axis; NaN are ignored.
-
-    Returns
-    -------
-    array
-        Lower whisker, lower quartile, median, upper quartile, upper whisker. A whisker ends at the
-        last value within 1.5 interquartile ranges of the box.
-
-    Examples
-    --------
-    >>> box_numbers(np.array([1.0, 2.0, 3.0, 4.0, 30.0, np.nan]))
-    array([1., 2., 3., 4., 4.])
-    """
+    """Return the five numbers of a box plot along the last axis; NaN are ignored."""
     ordered = np.sort(values, axis=-1)  # NaN comes last
     last = np.maximum(np.isfinite(ordered).sum(axis=-1, keepdims=True) - 1, 0)
 
@@ -177,13 +125,7 @@ def box_numbers(values: Floats) -> Floats:
 
 
 def box_data(columns: Floats) -> dict[str, Any]:
-    """Return boxes and outliers of the rows of an array.
-
-    Examples
-    --------
-    >>> box_data(np.array([[1.0, 2.0, 3.0, 4.0, 30.0]]))
-    {'boxes': [[1.0, 2.0, 3.0, 4.0, 4.0]], 'outliers': [[30.0]]}
-    """
+    """Return boxes and outliers of the rows of an array."""
     found = box_numbers(columns)
     outside = np.isfinite(columns) & ((columns < found[:, :1]) | (columns > found[:, 4:]))
     return {

@@ -10,16 +10,6 @@ from numpy.typing import ArrayLike
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures
 
-__all__ = [
-    "FAMILY_TITLES",
-    "describe_measures",
-    "describe_names",
-    "family_color",
-    "family_of",
-    "measures_named",
-    "titles_of",
-]
-
 # Okabe and Ito's palette, distinguishable with any kind of color vision.
 _COLORS = {
     "threshold": "#999999",

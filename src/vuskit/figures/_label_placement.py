@@ -13,8 +13,6 @@ from vuskit.figures._text import POINTS_PER_INCH, text_width
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["spread_labels"]
-
 Floats = NDArray[np.float64]
 # Distance between a circle and its name in points, and its cost in areas of the name. From the
 # third distance on, a line joins the name to its circle.

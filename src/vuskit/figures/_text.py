@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from vuskit._util.optional import require
 
-__all__ = ["POINTS_PER_INCH", "Fitted", "fit_text", "text_width", "wrapped"]
-
 POINTS_PER_INCH = 72.0
 # Renderers place letters on whole pixels, which makes lines slightly longer than computed.
 _SLACK = 1.04
@@ -70,18 +68,6 @@ def wrapped(text: str, room: float, size: float) -> list[str]:
 
 def fit_text(text: str, room: float, *, sizes: Sequence[float], most: int = 3) -> Fitted:
     """Fit a text into a width.
-
-    Parameters
-    ----------
-    text : str
-        Text without line breaks.
-    room : float
-        Width in inches.
-    sizes : sequence of float
-        Font sizes to try on one line, largest first; a text that is still too wide is wrapped in
-        the last size.
-    most : int, default=3
-        Largest number of lines; the middle of a longer text is replaced by an ellipsis.
 
     Examples
     --------

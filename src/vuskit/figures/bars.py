@@ -18,8 +18,6 @@ from vuskit.measures.registry import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RobustnessBarsDisplay", "SeparabilityBarsDisplay"]
-
 
 def _panel_columns(count: int, columns: int | None) -> int:
     """Return the number of panels per row, so that no row is nearly empty."""

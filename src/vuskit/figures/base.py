@@ -22,21 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = [
-    "FIGURE_FORMATS",
-    "PAGE_DPI",
-    "PRINT_DPI",
-    "Display",
-    "FigureEntry",
-    "check_figure_format",
-    "get_figure",
-    "json_ready",
-    "list_figures",
-    "register_figure",
-    "save_figure",
-    "to_array",
-]
-
 # Pixels per inch for print, as journals require, and for pages.
 PRINT_DPI, PAGE_DPI = 300, 200
 FIGURE_FORMATS = ("png", "pdf", "svg")
@@ -50,24 +35,12 @@ _NO_DATE: dict[str, dict[str, Any]] = {
 
 
 def check_figure_format(figure_format: str) -> str:
-    """Return the format if it is ``png``, ``pdf`` or ``svg``.
-
-    Raises
-    ------
-    InvalidInputError
-        If the format is another one.
-    """
+    """Return the format if it is ``png``, ``pdf`` or ``svg``."""
     return check_choice("figure_format", figure_format, FIGURE_FORMATS)
 
 
 def save_figure(figure: Figure, path: Path, *, dpi: int = PRINT_DPI) -> None:
-    """Save a figure in the format of the extension; text remains selectable.
-
-    Raises
-    ------
-    InvalidInputError
-        If `dpi` is not a positive integer.
-    """
+    """Save a figure in the format of the extension; text remains selectable."""
     check_int("dpi", dpi, minimum=1)
     matplotlib = require("matplotlib", purpose="a figure")
     with matplotlib.rc_context({**_TEXT_AS_TEXT, **_REPRODUCIBLE}):

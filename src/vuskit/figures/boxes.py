@@ -33,8 +33,6 @@ from vuskit.measures.registry import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CenteredBoxDisplay", "SeparabilityBoxDisplay"]
-
 _MOST_ACROSS = 4
 _HATCH = "/////"  # of inaccurate detectors, for gray print
 _SMALLEST = 1e-9  # smaller differences are rounding errors

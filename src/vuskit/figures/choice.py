@@ -10,8 +10,6 @@ from typing import Any, ClassVar, TypeVar
 from vuskit.errors import InvalidInputError
 from vuskit.figures.base import Display
 
-__all__ = ["ChoiceDisplay", "sampled"]
-
 Key = tuple[str, ...]
 Item = TypeVar("Item")
 
@@ -136,13 +134,7 @@ class ChoiceDisplay(Display):
 def sampled(
     items: Sequence[Item], count: int, group: Callable[[Item], Hashable] = lambda item: None
 ) -> list[Item]:
-    """Keep at most ``count`` items, evenly from all groups, in their order.
-
-    Examples
-    --------
-    >>> sampled(["a1", "a2", "a3", "b1"], 2, group=lambda name: name[0])
-    ['a1', 'b1']
-    """
+    """Keep at most ``count`` items, evenly from all groups, in their order."""
     if len(items) <= count:
         return list(items)
     groups: dict[Hashable, list[int]] = {}

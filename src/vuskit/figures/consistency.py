@@ -32,8 +32,6 @@ from vuskit.measures.registry import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ConsistencyPanelsDisplay", "EntropyDisplay", "RankLinesDisplay"]
-
 
 @register_figure(
     name="entropy",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["CriticalDifferenceDisplay", "DifferencePanelsDisplay"]
-
 _INCH = 72  # points
 _HEAD, _ROW = 0.45, 0.15  # heights of the part above the scale and of a name, in inches
 _BAR_ROW = 0.55  # of a row

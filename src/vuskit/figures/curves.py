@@ -17,16 +17,6 @@ from vuskit.inputs import check_choice, check_int, check_pair, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.surface import Surface, surface_to_draw
 
-__all__ = [
-    "CURVE_COLORS",
-    "CURVE_NAMES",
-    "RangeCurveDisplay",
-    "SurfaceDisplay",
-    "VolumeDisplay",
-    "draw_surface",
-    "surface_heights",
-]
-
 Floats = NDArray[np.float64]
 
 CURVE_NAMES = {
@@ -82,17 +72,7 @@ def _plain_curve(y_true: ArrayLike, y_score: ArrayLike, curve: str) -> tuple[Flo
 
 
 def surface_heights(found: Surface, curve: str, places: Floats) -> Floats:
-    """Return the heights of a surface at given rates, one row for each buffer.
-
-    Parameters
-    ----------
-    found : Surface
-        Rates by buffer and threshold.
-    curve : {"roc", "pr"}
-        ROC or PR surface.
-    places : ndarray
-        False-positive rates, or recalls.
-    """
+    """Return the heights of a surface at given rates, one row for each buffer."""
 
     def read_off(x: Floats, y: Floats) -> Floats:
         if curve == "roc":

@@ -30,8 +30,6 @@ from vuskit.inputs import check_labels, check_series
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure
 
-__all__ = ["DetectorComparisonDisplay", "SeriesDisplay"]
-
 Floats = NDArray[np.float64]
 _TALLEST = 8.0  # inches; leaves room for legend and caption on a page
 _MOST = 4  # detectors in one figure

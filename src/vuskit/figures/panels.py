@@ -11,8 +11,6 @@ from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import TEXT, Canvas
 from vuskit.figures.base import Display
 
-__all__ = ["Panel", "PanelsDisplay"]
-
 _HEADING = 0.2  # inches
 
 

@@ -16,8 +16,6 @@ from vuskit.figures._families import describe_measures
 from vuskit.figures.base import Display, register_figure, to_array
 from vuskit.measures.registry import Measure
 
-__all__ = ["Prediction", "ScenarioDisplay", "SweepDisplay"]
-
 Floats = NDArray[np.float64]
 
 _PREDICTION = "#0072B2"

@@ -38,14 +38,6 @@ from vuskit.inputs import check_labels, check_scores, check_series, doubles_in_o
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures
 
-__all__ = [
-    "Case",
-    "CasePanelsDisplay",
-    "CasesDisplay",
-    "LabelingDisplay",
-    "SensitivityDisplay",
-]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -30,13 +30,6 @@ from vuskit.inputs import (
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import PreparedLabels
 
-__all__ = [
-    "LabelEvolutionDisplay",
-    "SectionsDisplay",
-    "SoftLabelDisplay",
-    "soft_label",
-]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

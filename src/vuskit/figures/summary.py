@@ -21,8 +21,6 @@ from vuskit.measures.registry import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ScatterDisplay", "SummaryDisplay"]
-
 Floats = NDArray[np.float64]
 
 _AREA = 300.0  # largest circle, in square points

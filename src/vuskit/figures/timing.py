@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = [
-    "QUANTITIES",
-    "TimingPanel",
-    "TimingSeriesDisplay",
-    "TimingSweepDisplay",
-    "alike_groups",
-]
-
 # Okabe and Ito's palette; markers and dashes distinguish the curves in gray print.
 _STYLES = (
     {"color": "#000000", "marker": "x", "linestyle": ":"},
@@ -111,13 +103,7 @@ class _TimingDisplay(Display):
         raise NotImplementedError
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the panels.
-
-        Parameters
-        ----------
-        ax : Axes or as many as there are panels, optional
-            Where to draw; one axis is divided. A new figure by default.
-        """
+        """Draw the panels."""
         data = self.to_dict()
         count = len(data["panels"])
         across = min(_ACROSS, count)

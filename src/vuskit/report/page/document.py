@@ -16,51 +16,17 @@ from typing import Any
 
 from vuskit import __version__
 
-__all__ = [
-    "CHART_ASSETS",
-    "Section",
-    "compact",
-    "content_policy",
-    "element",
-    "fill",
-    "number_cell",
-    "page_document",
-    "part",
-    "safe_json",
-    "table",
-    "wrapped",
-]
-
 CHART_ASSETS = ("charts.css", "charts.js")  # list them before the scripts that use them
 
 
 @dataclass(frozen=True)
 class Section:
-    """One view of a page, opened by its address ``#key``.
-
-    Attributes
-    ----------
-    key : str
-        Unique on the page; letters, digits, ``-`` and ``_``.
-    view : str
-        Name under which a script registered its function: ``vuskit.view(name, ...)``.
-    title : str
-        Plain text for the navigation and the title of the browser window.
-    html : str
-        Markup. It should begin with a header that contains an ``h1``. Text from files must be
-        escaped.
-    data : Any
-        Data of the script, ready for JSON. The page parses it when the section is first opened.
-    assets : tuple of str
-        Scripts (``.js``) and styles (``.css``) that the section needs besides core.js and page.css.
-    parent : str or None
-        Key of the section that links to this one. The navigation lists sections without a parent.
-    """
+    """One view of a page, opened by its address ``#key``."""
 
     key: str
     view: str
     title: str
-    html: str
+    html: str  # text from files must be escaped
     data: Any
     assets: tuple[str, ...] = ()
     parent: str | None = None
@@ -130,13 +96,6 @@ def wrapped(markup: str, label: str) -> str:
 def content_policy(script: str, *, served: bool = False) -> str:
     """Return the content security policy of a page: only its own script may run.
 
-    Parameters
-    ----------
-    script : str
-        The script of the page.
-    served : bool, default=False
-        Whether the page may send requests to its server.
-
     Examples
     --------
     >>> content_policy("")[:45]
@@ -148,28 +107,7 @@ def content_policy(script: str, *, served: bool = False) -> str:
 
 
 def page_document(title: str, sections: Sequence[Section], *, served: bool = False) -> str:
-    """Return a page with some sections; the first one is open.
-
-    Parameters
-    ----------
-    title : str
-        Title of the page, as plain text.
-    sections : sequence of Section
-        At least one, with unique keys.
-    served : bool, default=False
-        Whether the page requests data from a server of `vuskit explore`.
-
-    Returns
-    -------
-    str
-        One self-contained HTML document; it uses no network.
-
-    Examples
-    --------
-    >>> page = page_document("a < b", [Section("one", "text", "One", "<h1>One</h1>", {})])
-    >>> "<title>a &lt; b</title>" in page
-    True
-    """
+    """Return a page with some sections; the first one is open."""
     first, *others = sections
     assets = list(dict.fromkeys(asset for section in sections for asset in section.assets))
     scripts = ["core.js", *(asset for asset in assets if asset.endswith(".js"))]
@@ -224,13 +162,6 @@ def compact(data: Any) -> Any:
     """Pack lists of many numbers in single precision, to be read by ``vuskit.unpacked``.
 
     Lists of rows of equal length are packed too. Null becomes NaN.
-
-    Examples
-    --------
-    >>> compact({"x": [1.0, 2.0], "y": [0.5] * 8})
-    {'x': [1.0, 2.0], 'y': {'f4': 'AAAAPwAAAD8AAAA/AAAAPwAAAD8AAAA/AAAAPwAAAD8='}}
-    >>> compact([[0.5] * 5] * 2)["columns"]
-    5
     """
     if isinstance(data, dict):
         return {name: compact(value) for name, value in data.items()}

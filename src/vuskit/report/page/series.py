@@ -32,20 +32,6 @@ from vuskit.report.page.document import (
     table,
 )
 
-__all__ = [
-    "SERIES_ASSETS",
-    "WHOLE",
-    "Detail",
-    "drawing_data",
-    "empty_page_html",
-    "encoded_floats",
-    "encoded_scores",
-    "encoded_shares",
-    "series_page_html",
-    "series_section",
-    "whole_scores",
-]
-
 Floats = NDArray[np.float64]
 
 _GAP = 65535  # two-byte code of a gap
@@ -56,15 +42,7 @@ _KNOTS = 400  # times to keep if they are not evenly spaced
 
 @dataclass(frozen=True)
 class Detail:
-    """How many bytes of a series a page may hold.
-
-    Attributes
-    ----------
-    score_bytes : int
-        Limit for all scores together, encoded. Scores that need more are thinned.
-    line_bytes : int
-        Limit for all channels together, encoded.
-    """
+    """How many bytes of a series a page may hold."""
 
     score_bytes: int
     line_bytes: int
@@ -76,17 +54,7 @@ WHOLE = Detail(score_bytes=4_600_000, line_bytes=1_000_000)
 def drawing_data(
     report: EvaluationReport, detail: Detail = WHOLE, detectors: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return everything the scripts need, ready for JSON.
-
-    Parameters
-    ----------
-    report : EvaluationReport
-        The series, its scores and their measures.
-    detail : Detail
-        How much of the series to keep.
-    detectors : sequence of str, optional
-        Detectors of the run in order, which determines their colors. By default the scores.
-    """
+    """Return everything the scripts need, ready for JSON."""
     order = list(dict.fromkeys([*detectors, *report.scores]))
     settings = report.table.settings
     measures = _ordered(report.measures)
@@ -223,15 +191,7 @@ def _base64(numbers: NDArray[Any], kind: str) -> str:
 
 
 def encoded_scores(score: Floats) -> dict[str, str]:
-    """Encode a score without loss, in the form that needs the fewest bytes.
-
-    Examples
-    --------
-    >>> encoded_scores(np.array([0.5, 0.25]))
-    {'f4': 'AAAAPwAAgD4='}
-    >>> sorted(encoded_scores(np.tile([0.1, 0.7], 50)))
-    ['codes', 'levels']
-    """
+    """Encode a score without loss, in the form that needs the fewest bytes."""
     levels, codes = np.unique(score, return_inverse=True)
     sizes = {"f8": 8 * score.size}
     with np.errstate(over="ignore"):
@@ -354,21 +314,7 @@ def series_section(
     note: str = "",
     detectors: Sequence[str] = (),
 ) -> Section:
-    """Create the section of one evaluated series.
-
-    Parameters
-    ----------
-    report : EvaluationReport
-        The series, its scores and their measures.
-    key, parent : str
-        Key of the section and of its parent; see `Section`.
-    detail : Detail
-        How much of the series to keep.
-    note : str
-        A sentence below the title.
-    detectors : sequence of str, optional
-        Detectors of the run in order, which determines their colors. By default the scores.
-    """
+    """Create the section of one evaluated series."""
     data = drawing_data(report, detail, detectors)
     pieces = {
         "name": html.escape(report.name),

@@ -13,8 +13,6 @@ from vuskit.bench import RunSeries
 from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.errors import InvalidInputError
 
-__all__ = ["FILTERS", "filter_data", "select_series", "series_class"]
-
 _LENGTHS = (0, 1_000, 10_000, 100_000, 1_000_000)
 
 FILTERS: dict[str, dict[str, str]] = {
@@ -36,21 +34,7 @@ FILTERS: dict[str, dict[str, str]] = {
 
 
 def series_class(series: RunSeries | EvaluatedSeries, name: str) -> str:
-    """Return the class of a series.
-
-    Parameters
-    ----------
-    series : RunSeries or EvaluatedSeries
-        The series.
-    name : {"kind", "number", "length"}
-        The filter. The kind is ``point`` if all anomalies of the series have length 1.
-
-    Examples
-    --------
-    >>> one = RunSeries("ECG", "a", "", "{}", 5_000, 1, (), events=((10, 40), (90, 150)))
-    >>> [series_class(one, name) for name in FILTERS]
-    ['sequence', 'several', '1000-9999']
-    """
+    """Return the class of a series."""
     if name == "length":
         return list(FILTERS[name])[int(np.searchsorted(_LENGTHS, series.n_points, "right")) - 1]
     if not series.n_anomalies:
@@ -80,20 +64,7 @@ def filter_data(series: Sequence[RunSeries | EvaluatedSeries]) -> dict[str, Any]
 def select_series(
     series: Sequence[RunSeries | EvaluatedSeries], filters: Mapping[str, str]
 ) -> NDArray[np.intp]:
-    """Return the places of the series that pass all filters.
-
-    Parameters
-    ----------
-    series : sequence of RunSeries or EvaluatedSeries
-        All series.
-    filters : mapping from str to str
-        Class to select by filter, and the data set by ``dataset``. An empty text selects all.
-
-    Raises
-    ------
-    InvalidInputError
-        If a filter is unknown.
-    """
+    """Return the places of the series that pass all filters."""
     chosen = np.ones(len(series), dtype=bool)
     for name, wanted in filters.items():
         if name != "dataset" and name not in FILTERS:

@@ -37,17 +37,6 @@ from vuskit.studies.result import StudyResult
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "DRAWN_KINDS",
-    "STUDY_ASSETS",
-    "figure_data",
-    "measures_of",
-    "studies_page_html",
-    "study_sections",
-    "write_comparison",
-    "write_study",
-]
-
 ROOM = 1_200_000
 """Bytes, encoded, that the choices of one figure may take in a page."""
 
@@ -102,30 +91,7 @@ def studies_page_html(results: Sequence[Any]) -> str:
 
 
 def study_sections(results: Iterable[Any]) -> list[Section]:
-    """Create one section for each result of a study.
-
-    Parameters
-    ----------
-    results : iterable
-        Results of studies, also those read by :func:`vuskit.studies.load_study_results`.
-
-    Returns
-    -------
-    list of Section
-        In the order of the results.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are none, or one is not the result of a study.
-
-    Examples
-    --------
-    >>> from vuskit.studies import scenario_study
-    >>> section, = study_sections([scenario_study(measures=["vus_pr", "auc_pr"])])
-    >>> section.key, section.title, [one["kind"] for one in section.data["figures"]]
-    ('scenarios', 'Scenarios', ['scenarios', 'scenario_sweep'])
-    """
+    """Create one section for each result of a study."""
     seen: Counter[str] = Counter()
     sections = []
     for result in map(_checked, results):
