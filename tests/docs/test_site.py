@@ -30,7 +30,6 @@ PUBLIC = {
         "vuskit.studies",
         "vuskit.studies.examples",
         "vuskit.studies.exhibits",
-        "vuskit.studies.perturbations",
         "vuskit.studies.sensitivity",
         "vuskit.statistics",
         "vuskit.studies.timing",

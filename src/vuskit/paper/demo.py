@@ -21,15 +21,7 @@ _N_POINTS, _N_ANOMALIES, _ANOMALY_LENGTH = 3000, 3, 30
 
 
 def write_demo_series(folder: str | Path, *, seed: int = 0) -> Path:
-    """Write four synthetic series of each of four families; existing files are kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = write_demo_series(tempfile.mkdtemp())
-    >>> sorted(path.name for path in (folder / "ecg").iterdir())[:2]
-    ['ecg-0.csv', 'ecg-1.csv']
-    """
+    """Write four synthetic series of each of four families; existing files are kept."""
     place = Path(folder)
     for family in _FAMILIES:
         for number, difficulty in enumerate(_DIFFICULTIES):

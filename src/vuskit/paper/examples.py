@@ -56,13 +56,7 @@ class Example:
 
 
 def find_detector(name: str, known: list[str]) -> str | None:
-    """Return the detector with a name in any spelling; None if there is none.
-
-    Examples
-    --------
-    >>> find_detector("IForest", ["IFOREST", "LOF"]), find_detector("AE", ["LOF"])
-    ('IFOREST', None)
-    """
+    """Return the detector with a name in any spelling; None if there is none."""
     return next((one for one in known if _same(one) == _same(name)), None)
 
 

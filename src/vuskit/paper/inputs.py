@@ -83,13 +83,7 @@ def open_input(source: Any) -> PaperInput:
 
 
 def usable_detectors(chosen: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the chosen detectors, or those of the paper whose libraries are installed.
-
-    Examples
-    --------
-    >>> usable_detectors(["lof", "pca"])
-    ('lof', 'pca')
-    """
+    """Return the chosen detectors, or those of the paper whose libraries are installed."""
     if chosen is not None:
         for name in chosen:
             detector_class(name)

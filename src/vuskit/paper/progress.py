@@ -35,19 +35,7 @@ class PaperProgress:
 
 
 class Tracker:
-    """Sum up the progress of all steps.
-
-    Examples
-    --------
-    >>> seen = []
-    >>> tracker = Tracker({"read": 1.0, "study": 3.0}, lambda state: seen.append(state.share))
-    >>> with tracker.step("read") as update:
-    ...     update(1, 2)
-    >>> with tracker.step("study") as update:
-    ...     update(1, 3)
-    >>> seen
-    [0.0, 0.125, 0.25, 0.25, 0.5, 1.0]
-    """
+    """Sum up the progress of all steps."""
 
     def __init__(
         self, weights: Mapping[str, float], tell: Callable[[PaperProgress], None] | None

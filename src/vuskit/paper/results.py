@@ -38,13 +38,7 @@ _TIMINGS = ("timing", "timing_series")
 
 
 def needed_results(needs: Iterable[str]) -> tuple[str, ...]:
-    """Return the results to compute, in the order in which they run.
-
-    Examples
-    --------
-    >>> needed_results(["timing", "robustness", "consistency"])
-    ('consistency', 'robustness', 'timing')
-    """
+    """Return the results to compute, in the order in which they run."""
     wanted = set(needs)
     return tuple(name for name in (*STUDIES, *_TIMINGS) if name in wanted and name in RESULTS)
 

@@ -32,25 +32,13 @@ AREA_PR = ("auc_pr", "range_auc_pr", "vus_pr")
 
 
 def title_of(measure: str) -> str:
-    """Return the title of a measure, or its name if it is not registered.
-
-    Examples
-    --------
-    >>> title_of("vus_pr"), title_of("mine")
-    ('VUS-PR', 'mine')
-    """
+    """Return the title of a measure, or its name if it is not registered."""
     known = {one.name for one in list_measures()}
     return get_measure(measure).title if measure in known else measure
 
 
 def joined(names: Iterable[str]) -> str:
-    """Join names for a sentence.
-
-    Examples
-    --------
-    >>> joined(["A"]), joined(["A", "B"]), joined(["A", "B", "C"])
-    ('A', 'A and B', 'A, B and C')
-    """
+    """Join names for a sentence."""
     *first, last = list(names) or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -61,13 +49,7 @@ def titles(measures: Iterable[str]) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Format a number briefly; small numbers keep significant digits.
-
-    Examples
-    --------
-    >>> number(0.126), number(0.00123), number(1234.5), number(float("nan"))
-    ('0.13', '0.0012', '1,234', 'undefined')
-    """
+    """Format a number briefly; small numbers keep significant digits."""
     if not np.isfinite(value):
         return "undefined" if np.isnan(value) else "infinite"
     if abs(value) >= 100:
@@ -89,11 +71,5 @@ def in_order(values: Any, *, lowest_first: bool = True) -> Any:
 
 
 def series_count(count: int) -> str:
-    """Return a number of series as text.
-
-    Examples
-    --------
-    >>> series_count(1), series_count(275)
-    ('1 series', '275 series')
-    """
+    """Return a number of series as text."""
     return plural(count, "series", "series")

@@ -28,11 +28,6 @@ def without_noise(values: Values, *, alone: bool = False) -> Values:
     Values keep twelve significant digits. For values below the scale of the table, the digits are
     counted from that scale, so that rounding errors around zero become zero. The scale is the
     median of the largest absolute values of the rows; ``alone`` scales each row by its own.
-
-    Examples
-    --------
-    >>> without_noise(np.array([[0.1 + 0.2, 0.3], [0.3 - 0.1 - 0.1 - 0.1, 0.5]])).tolist()
-    [[0.3, 0.3], [0.0, 0.5]]
     """
     sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
     largest = sizes.max(axis=1, initial=0.0, keepdims=True)

@@ -25,15 +25,7 @@ _SYNONYMS = {
 
 
 def detector_key(name: str) -> str:
-    """Return the same key for all spellings of a detector's name.
-
-    Examples
-    --------
-    >>> detector_key("IFOREST") == detector_key("IForest")
-    True
-    >>> detector_key("MatrixProfile"), detector_key("LSTM-AD")
-    ('mp', 'lstm')
-    """
+    """Return the same key for all spellings of a detector's name."""
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return _SYNONYMS.get(plain, plain)
 
@@ -45,13 +37,6 @@ def find_detectors(
 
     ``"published"`` means those of :data:`PUBLISHED_DETECTORS` that are available, or all detectors
     if none of them is.
-
-    Examples
-    --------
-    >>> find_detectors(["MatrixProfile", "lof"], ["LOF", "MP", "PCA"])
-    ('MP', 'LOF')
-    >>> find_detectors(["published"], ["LOF", "MP", "PCA"])
-    ('MP', 'LOF')
     """
     by_key = {detector_key(one): one for one in reversed(available)}
     found: dict[str, None] = {}

@@ -18,28 +18,6 @@ from vuskit.intervals import event_bounds
 from vuskit.store.identity import scores_digest
 from vuskit.studies.specifications import Form, Number, Specification
 
-__all__ = [
-    "LAG",
-    "NOISE",
-    "Crop",
-    "Section",
-    "add_noise",
-    "add_normal_noise",
-    "crops_by_ratio",
-    "even_lags",
-    "first_section",
-    "generator",
-    "generator_of",
-    "growing_crops",
-    "label_lags",
-    "noisy_score",
-    "random_label_lag",
-    "rare_section",
-    "scale_to_unit",
-    "shift",
-    "shift_labels",
-]
-
 Floats = NDArray[np.float64]
 
 LAG = Specification(
@@ -61,19 +39,6 @@ def generator(seed: int, *parts: str) -> np.random.Generator:
     """Return a generator that depends only on the seed and the purpose of the numbers.
 
     Results therefore do not depend on the order of the work or the number of processes.
-
-    Parameters
-    ----------
-    seed : int
-        The seed.
-    *parts : str
-        Purpose of the numbers: digests of content and a keyword, but no names of data.
-
-    Examples
-    --------
-    >>> one, two = generator(7, "noise"), generator(7, "noise")
-    >>> bool(one.random() == two.random())
-    True
     """
     digest = hashlib.sha256("\0".join([str(seed), *parts]).encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:16], "little"))
@@ -86,39 +51,13 @@ def generator_of(
 
     It depends on the content of the series and of the detector's scores. All runs of a detector
     (with different seeds) get the same numbers, so that their mean belongs to one perturbation.
-
-    Parameters
-    ----------
-    seed : int
-        The seed.
-    scored : ScoredSeries
-        The series and its scores.
-    detector : str
-        One of its detectors.
-    purpose : str
-        Purpose of the numbers, such as ``"noise"``.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import Series
-    >>> one = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
-    >>> two = ScoredSeries(Series("b", "other", [1.0, 9.0], [0, 1]), {"yours": [0.1, 0.9]})
-    >>> draws = generator_of(7, one, "mine", "noise"), generator_of(7, two, "yours", "noise")
-    >>> len({random.random() for random in draws})
-    1
     """
     runs = sorted({scores_digest(score) for score in scored.runs(detector)})
     return generator(seed, scored.series.content_hash, *runs, purpose)
 
 
 def even_lags(buffer: int, *, count: int = 10, fraction: float = 0.25) -> NDArray[np.intp]:
-    """Return evenly spaced whole lags of at most ``fraction`` of the buffer to either side.
-
-    Examples
-    --------
-    >>> even_lags(100, count=5).tolist()
-    [-25, -12, 0, 12, 25]
-    """
+    """Return evenly spaced whole lags of at most ``fraction`` of the buffer to either side."""
     limit = fraction * buffer
     return np.fix(np.linspace(-limit, limit, count)).astype(np.intp)
 
@@ -128,14 +67,6 @@ def label_lags(buffer: int, *, fraction: float = 0.25) -> NDArray[np.intp]:
 
     They go from the floor of ``-fraction * buffer`` up to, but excluding, the floor of
     ``fraction * buffer``. A step is a twentieth of the range, but at least one point.
-
-    Examples
-    --------
-    >>> label_lags(100)
-    array([-25, -23, -21, -19, -17, -15, -13, -11,  -9,  -7,  -5,  -3,  -1,
-             1,   3,   5,   7,   9,  11,  13,  15,  17,  19,  21,  23])
-    >>> label_lags(6)
-    array([-2, -1,  0])
     """
     low, high = _lag_limits(buffer, fraction)
     return np.arange(low, high, max(1, int(2 * fraction * buffer) // 20), dtype=np.intp)
@@ -147,27 +78,12 @@ def _lag_limits(buffer: int, fraction: float) -> tuple[int, int]:
 
 
 def random_label_lag(random: np.random.Generator, buffer: int, *, fraction: float = 0.25) -> int:
-    """Return a random whole lag of at most ``fraction`` of the buffer, ends included.
-
-    Examples
-    --------
-    >>> random = generator(0, "lags")
-    >>> sorted({random_label_lag(random, 6) for _ in range(100)})
-    [-2, -1, 0, 1]
-    """
+    """Return a random whole lag of at most ``fraction`` of the buffer, ends included."""
     return int(random.integers(*_lag_limits(buffer, fraction), endpoint=True))
 
 
 def shift_labels(labels: NDArray[np.bool_], lag: int) -> NDArray[np.bool_]:
-    """Shift labels ``lag`` points later (earlier if negative); the empty end becomes normal.
-
-    Examples
-    --------
-    >>> shift_labels(np.array([True, False, True, False]), 1).astype(int)
-    array([0, 1, 0, 1])
-    >>> shift_labels(np.array([True, False, True, False]), -1).astype(int)
-    array([0, 1, 0, 0])
-    """
+    """Shift labels ``lag`` points later (earlier if negative); the empty end becomes normal."""
     moved = np.zeros(labels.size, dtype=np.bool_)
     size = max(labels.size - abs(lag), 0)
     start = max(lag, 0)
@@ -176,24 +92,7 @@ def shift_labels(labels: NDArray[np.bool_], lag: int) -> NDArray[np.bool_]:
 
 
 def shift(score: Floats, lag: int, *, fill: str = "edge") -> Floats:
-    """Shift a score ``lag`` points later (earlier if negative).
-
-    Parameters
-    ----------
-    score : array of shape (n,)
-        The score.
-    lag : int
-        Number of points.
-    fill : {"edge", "wrap"}, default="edge"
-        Fill for the empty end: the value at the edge, or the values shifted out at the other end.
-
-    Examples
-    --------
-    >>> shift(np.array([1.0, 2.0, 3.0, 4.0]), 1).tolist()
-    [1.0, 1.0, 2.0, 3.0]
-    >>> shift(np.array([1.0, 2.0, 3.0, 4.0]), -1, fill="wrap").tolist()
-    [2.0, 3.0, 4.0, 1.0]
-    """
+    """Shift a score ``lag`` points later (earlier if negative)."""
     return _FILLS[check_choice("fill", fill, _FILLS)](score, int(lag))
 
 
@@ -212,25 +111,13 @@ def add_noise(score: Floats, random: np.random.Generator, *, amplitude: float = 
     """Add an independent uniform random number to every point of a score.
 
     The numbers are at most ``amplitude`` times the range of the score in size.
-
-    Examples
-    --------
-    >>> noisy = add_noise(np.array([0.0, 10.0]), generator(0), amplitude=0.05)
-    >>> bool(np.all(np.abs(noisy - [0, 10]) <= 0.5))
-    True
     """
     limit = amplitude * float(np.ptp(score))
     return score + random.uniform(-limit, limit, score.size)
 
 
 def scale_to_unit(score: Floats) -> Floats:
-    """Scale a score to 0..1; a constant score becomes 0.
-
-    Examples
-    --------
-    >>> scale_to_unit(np.array([2.0, 4.0, 3.0])).tolist()
-    [0.0, 1.0, 0.5]
-    """
+    """Scale a score to 0..1; a constant score becomes 0."""
     low, high = float(score.min()), float(score.max())
     if high == low:
         return np.zeros(score.size)
@@ -241,25 +128,12 @@ def scale_to_unit(score: Floats) -> Floats:
 def add_normal_noise(
     score: Floats, random: np.random.Generator, *, mean: float = -0.1, std: float = 0.1
 ) -> Floats:
-    """Scale a score to 0..1, add a normal random number to every point, and scale it again.
-
-    Examples
-    --------
-    >>> noisy = add_normal_noise(np.array([0.0, 5.0, 10.0]), generator(0), mean=-0.1, std=0.1)
-    >>> float(noisy.min()), float(noisy.max())
-    (0.0, 1.0)
-    """
+    """Scale a score to 0..1, add a normal random number to every point, and scale it again."""
     return scale_to_unit(scale_to_unit(score) + random.normal(mean, std, score.size))
 
 
 def noisy_score(noise: str, score: Floats, random: np.random.Generator) -> Floats:
-    """Add noise to a score as specified by the option `noise`.
-
-    Examples
-    --------
-    >>> noisy_score("uniform:0.05", np.array([0.0, 10.0]), generator(0)).shape
-    (2,)
-    """
+    """Add noise to a score as specified by the option `noise`."""
     form = NOISE.parse("noise", noise)
     if form.name == "normal":
         mean, std = form.numbers
@@ -274,16 +148,7 @@ _BEFORE = 200  # points before the anomaly in sections, and on either side of it
 
 @dataclass(frozen=True)
 class Section:
-    """The part of a series that is studied.
-
-    Attributes
-    ----------
-    start, stop : int
-        First point, and the point after the last one.
-    anchor : int
-        Start of an anomaly within the section: the one it was chosen for, or the first; 0 if the
-        section has no anomaly.
-    """
+    """The part of a series that is studied."""
 
     start: int
     stop: int
@@ -291,13 +156,7 @@ class Section:
 
 
 def first_section(labels: NDArray[np.bool_], length: int) -> Section:
-    """Return the section of the first ``length`` points.
-
-    Examples
-    --------
-    >>> first_section(np.array([False, True, True, False]), 3)
-    Section(start=0, stop=3, anchor=1)
-    """
+    """Return the section of the first ``length`` points."""
     stop = min(length, labels.size)
     return Section(0, stop, int(np.argmax(labels[:stop])) if stop else 0)
 
@@ -308,13 +167,6 @@ def rare_section(labels: NDArray[np.bool_], length: int) -> Section:
     The section has at most ``length`` points. If it would extend beyond the end of the series, it
     is moved to the left. Ties go to the first anomaly. If the series has no anomaly, its first
     points are returned.
-
-    Examples
-    --------
-    >>> labels = np.zeros(3000, dtype=bool)
-    >>> labels[500:520] = labels[900:920] = labels[2500:2510] = True
-    >>> rare_section(labels, 1000)
-    Section(start=2000, stop=3000, anchor=500)
     """
     starts, _ = event_bounds(np.flatnonzero(labels))
     if starts.size == 0:
@@ -333,15 +185,7 @@ def rare_section(labels: NDArray[np.bool_], length: int) -> Section:
 
 @dataclass(frozen=True)
 class Crop:
-    """A stretch of a series.
-
-    Attributes
-    ----------
-    target : float
-        Requested or actual share of anomalous points.
-    start, stop : int
-        First point, and the point after the last one; equal if no stretch has about this share.
-    """
+    """A stretch of a series."""
 
     target: float
     start: int
@@ -358,27 +202,6 @@ def growing_crops(labels: NDArray[np.bool_], anchor: int, *, count: int = 21) ->
 
     The first crop has 200 points on each side. Each side then grows in equal steps toward the end
     of the series. Steps are whole numbers, so the last crop may lack a few points of the series.
-
-    Parameters
-    ----------
-    labels : bool array of shape (n,)
-        The labels.
-    anchor : int
-        Start of the anomaly.
-    count : int, default=21
-        Number of crops.
-
-    Returns
-    -------
-    tuple of Crop
-        With their actual shares of anomalous points.
-
-    Examples
-    --------
-    >>> labels = np.zeros(1000, dtype=bool)
-    >>> labels[300:310] = True
-    >>> [(crop.start, crop.stop) for crop in growing_crops(labels, 300, count=3)]
-    [(100, 500), (50, 750), (0, 1000)]
     """
     steps = max(count - 1, 1)
     left = max(0, anchor - _BEFORE) // steps
@@ -405,33 +228,6 @@ def crops_by_ratio(
     ends of the series. For each share, the longest crop within the tolerance is taken. All crops
     have the same anchor: the anomaly that reaches the most shares. Ties go to the longest, then to
     the first anomaly.
-
-    Parameters
-    ----------
-    labels : bool array of shape (n,)
-        The labels.
-    count : int, default=10
-        Number of shares, evenly spaced.
-    low, high : float
-        The first and the last share.
-    tolerance : float, default=0.05
-        Relative tolerance for the share of a crop.
-
-    Returns
-    -------
-    tuple of Crop
-        One for each share; empty where no crop fits. A dense series has no crop with few anomalous
-        points.
-
-    Examples
-    --------
-    >>> labels = np.zeros(1000, dtype=bool)
-    >>> labels[500:510] = True
-    >>> for crop in crops_by_ratio(labels, count=3):
-    ...     print(crop, round(float(labels[crop.start : crop.stop].mean()), 3))
-    Crop(target=0.01, start=0, stop=1000) 0.01
-    Crop(target=0.105, start=455, stop=555) 0.1
-    Crop(target=0.2, start=479, stop=531) 0.192
     """
     targets = np.linspace(low, high, count)
     found = [

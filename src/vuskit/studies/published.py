@@ -284,13 +284,7 @@ def _from_series_files(parent: Path, files: Sequence[Path], root: Path) -> Itera
 
 
 def measure_named(text: str) -> str:
-    """Return the name of the paper's measure for a name in a table; empty if there is none.
-
-    Examples
-    --------
-    >>> measure_named("R_AUC_ROC"), measure_named("Precision@k"), measure_named("RF")
-    ('range_auc_roc', 'precision_at_k', 'range_f_score')
-    """
+    """Return the name of the paper's measure for a name in a table; empty if there is none."""
     plain = re.sub(r"[^a-z0-9]", "", text.lower())
     for one in list_measures():
         keys = {re.sub(r"[^a-z0-9]", "", name.lower()) for name in (one.name, one.title)}
@@ -300,13 +294,7 @@ def measure_named(text: str) -> str:
 
 
 def series_key(name: str) -> str:
-    """Return the same key for all file names of a series.
-
-    Examples
-    --------
-    >>> series_key("MBA_ECG805_data.out.csv.gz") == series_key("MBA_ECG805_data.out")
-    True
-    """
+    """Return the same key for all file names of a series."""
     return _ENDINGS.sub("", name.rpartition("/")[2]).lower()
 
 

@@ -31,16 +31,7 @@ class Sampled(NamedTuple):
 
 
 class Timer:
-    """Takes samples of one call, each at least `shortest` seconds long: fast calls are repeated.
-
-    Examples
-    --------
-    >>> timer = Timer(lambda: 42)
-    >>> timer.warm_up()
-    >>> seconds, value, keep = timer.sample()
-    >>> seconds > 0, value, keep
-    (True, 42, True)
-    """
+    """Takes samples of one call, each at least `shortest` seconds long: fast calls are repeated."""
 
     def __init__(
         self, call: Callable[[], Any], *, clock: str = "wall", shortest: float = 0.0
