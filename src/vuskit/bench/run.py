@@ -405,42 +405,32 @@ class Run:
             Maximum number of failures, and of causes, to list.
         """
         with self._open() as store:
-            start, planned = store.latest(), list(store.planned())
-            begun = store.first_start()
-        facts = asdict(start)
+            start, counts, failed = store.latest(), store.counts(), store.failures()
+            n_values = store.count_values(Kind.EVALUATE)
+            without_buffer = store.reasons(Kind.EVALUATE, NO_BUFFER)
+            facts = asdict(start)
+            facts |= {"begun": store.first_start(), "last_job": store.last_finished()}
         for name in ("plan", "imports", "notes", "progress"):
             del facts[name]
-        ended = [(named, result) for named, result in planned if result is not None]
-        facts |= {"begun": begun, "last_job": max((r.finished for _, r in ended), default=None)}
         if start.state == "running" and is_gone(start.host, start.pid):
             facts["state"] = "killed"
-        once = {result.key: (named, result) for named, result in reversed(ended)}
-        failed = sorted(
-            (pair for pair in once.values() if pair[1].status.failed),
-            key=lambda pair: pair[1].finished,
-            reverse=True,
-        )
         causes: dict[tuple[Status, str], list[tuple[Named, Result]]] = {}
         for pair in failed:
             line = (pair[1].message or "").partition("\n")[0]
             causes.setdefault((pair[1].status, line), []).append(pair)
         largest = sorted(causes.values(), key=len, reverse=True)
-        by_detector = {(named.detector, result.key): result for named, result in ended}
+        by_detector = {(who, Kind(kind), status): n for (who, kind, status), n in counts.items()}
         return RunStatus(
             run=facts,
             progress=start.progress,
-            counts=dict(Counter((Kind(r.kind), r.status) for _, r in once.values())),
-            by_detector=dict(
-                Counter((who, Kind(r.kind), r.status) for (who, _), r in by_detector.items())
-            ),
-            n_values=sum(
-                len(r.value["values"]) for _, r in ended if r.kind == Kind.EVALUATE and r.value
-            ),
+            counts={(kind, status): n for (who, kind, status), n in by_detector.items() if not who},
+            by_detector={place: n for place, n in by_detector.items() if place[0]},
+            n_values=n_values,
             failures=tuple(self._failure(*pair) for pair in failed[:failures]),
             causes=tuple(
                 FailureCause(len(pairs), self._failure(*pairs[0])) for pairs in largest[:failures]
             ),
-            notes=(*start.notes, *_missing_buffers(ended)),
+            notes=(*start.notes, *(_missing_buffers(*one) for one in without_buffer)),
         )
 
     def _failure(self, named: Named, result: Result) -> Failure:
@@ -1105,17 +1095,10 @@ def _fact(result: Result, name: str) -> Any:
     return None if result.value is None else result.value.get(name)
 
 
-def _missing_buffers(ended: list[tuple[Named, Result]]) -> Iterator[str]:
-    """Note for how many series no buffer was found, by reason."""
-    found: dict[tuple[str | None, str], set[str]] = {}
-    for named, result in ended:
-        reason = _fact(result, "buffer_reason") or result.message or ""
-        if named.kind == Kind.EVALUATE and reason.startswith(NO_BUFFER):
-            found.setdefault((named.settings, reason), set()).add(named.hash)
-    for (settings, reason), hashes in found.items():
-        lacking = plural(len(hashes), "series has", "series have")
-        shown = reason.removeprefix(NO_BUFFER)
-        yield f"{lacking} no values of measures that need a buffer ({settings}): {shown}"
+def _missing_buffers(settings: str, reason: str, count: int) -> str:
+    lacking = plural(count, "series has", "series have")
+    shown = reason.removeprefix(NO_BUFFER)
+    return f"{lacking} no values of measures that need a buffer ({settings}): {shown}"
 
 
 def _stored_measure(row: dict[str, Any]) -> Measure:

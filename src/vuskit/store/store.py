@@ -137,6 +137,7 @@ _RESULT_NAMES = (
 )  # fmt: skip
 _RESULT = ", ".join(f"results.{name}" for name in _RESULT_NAMES)
 _NAMED = ", ".join(f"planned.{one.name}" for one in dataclasses.fields(Named))
+_FINISHED = "FROM planned JOIN results USING (key)"
 _START_JSON = ("environment", "imports", "notes", "progress")
 
 
@@ -322,15 +323,61 @@ class Store:
         **names : str
             Values of `Named` that the tasks must have, such as ``hash``. Default: all tasks.
         """
+        wanted = " AND ".join(f"planned.{name} = ?" for name in names)
+        return self._pairs(wanted or "true", tuple(names.values()))
+
+    def _pairs(
+        self, wanted: str, parameters: Sequence[str]
+    ) -> Iterator[tuple[Named, Result | None]]:
         count = len(dataclasses.fields(Named))
-        wanted = "".join(f" AND planned.{name} = ?" for name in names)
         for row in self._rows(
             f"SELECT {_NAMED}, {_RESULT} FROM planned LEFT JOIN results "
-            f"ON results.key = planned.key WHERE true{wanted} ORDER BY place",
-            *names.values(),
+            f"ON results.key = planned.key WHERE {wanted} ORDER BY place",
+            *parameters,
         ):
             named, found = row[:count], row[count:]
             yield Named(*named), None if found[0] is None else self._result(found)
+
+    def failures(self) -> list[tuple[Named, Result]]:
+        """Failed tasks of the latest plan, each under its first names; the latest comes first."""
+        found = self._pairs("status NOT IN ('OK', 'SKIPPED')", ())
+        once = {named.key: (named, result) for named, result in reversed(list(found)) if result}
+        return sorted(once.values(), key=lambda pair: pair[1].finished, reverse=True)
+
+    def counts(self) -> dict[tuple[str, str, Status], int]:
+        """Number of finished tasks of the latest plan by detector, kind and status.
+
+        The empty name counts those of all detectors, each task once.
+        """
+        return {
+            (detector, kind, Status(status)): count
+            for name in ("''", "planned.detector")
+            for detector, kind, status, count in self._rows(
+                f"SELECT {name}, results.kind, status, count(DISTINCT key) {_FINISHED} "
+                "GROUP BY 1, 2, 3 ORDER BY min(place)"
+            )
+        }
+
+    def last_finished(self) -> str | None:
+        """Time when the last task of the latest plan ended."""
+        found: str | None = self._rows(f"SELECT max(finished) {_FINISHED}")[0][0]
+        return found
+
+    def count_values(self, kind: str) -> int:
+        """Number of stored values of tasks of this kind; JSON is counted by SQLite."""
+        counted = f"SELECT count(*) {_FINISHED}, json_each(results.value, '$.values')"
+        return int(self._rows(f"{counted} WHERE results.kind = ?", kind)[0][0])
+
+    def reasons(self, kind: str, start: str) -> list[tuple[str, str, int]]:
+        """Settings, reasons without a buffer that start like this, and their number of series."""
+        return self._rows(
+            "SELECT settings, coalesce(json_extract(value, '$.buffer_reason'), message) AS reason, "
+            f"count(DISTINCT hash) {_FINISHED} WHERE results.kind = ? "
+            "AND substr(reason, 1, ?) = ? GROUP BY 1, 2 ORDER BY min(place)",
+            kind,
+            len(start),
+            start,
+        )
 
     def _result(self, row: Sequence[Any]) -> Result:
         with self._damage():
@@ -609,9 +656,10 @@ class Store:
             raise
         except (sqlite3.DatabaseError, ValueError) as error:
             # Only errors of SQLite itself have a code; others are about unreadable texts.
-            reason = str(error) if hasattr(error, "sqlite_errorcode") else "unreadable text"
-            if isinstance(error, sqlite3.OperationalError) and reason == str(error):
+            known = hasattr(error, "sqlite_errorcode") and str(error) != "malformed JSON"
+            if isinstance(error, sqlite3.OperationalError) and known:
                 raise
+            reason = str(error) if known else "unreadable text"
             raise DamagedStoreError(
                 f"{self.folder if self.archive else self.folder / DATABASE} must be an intact "
                 f"store, got a damaged file: {reason}; restore a copy, or remove it and run the "
