@@ -199,7 +199,7 @@ def test_scores_labels_and_settings(run):
         np.testing.assert_array_equal(first["Random"], scored.scores["Random (seed 0)"])
         assert int(run.evaluation_settings(series, settings).buffer) == 40
         assert run.evaluated_from(series, settings) == 0
-        assert run.read_series(series).n_points == 1500  # synthetic, so that a pack can
+        assert series.read().n_points == 1500  # synthetic, so that a pack can
 
 
 def test_a_pack_runs_nothing(places):

@@ -17,8 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit._util.escapes import escape_control, escape_formula, escape_latex, escape_markdown
-from vuskit._util.text import format_cell
+from vuskit._util.text import (
+    escape_control,
+    escape_formula,
+    escape_latex,
+    escape_markdown,
+    format_cell,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -778,18 +778,6 @@ class Run:
             if scores:
                 yield StoredScores(series, self.folder, tuple(scores), tuple(repeats))
 
-    def read_series(self, series: RunSeries) -> Series:
-        """Read a series of the run and check that it has not changed.
-
-        Raises
-        ------
-        ChangedInputError
-            If its values or labels changed since the run.
-        InvalidInputError
-            If it cannot be read.
-        """
-        return series.read()
-
     def changes(self) -> dict[str, str]:
         """Find series whose values or labels changed since the run. Reads only changed files.
 

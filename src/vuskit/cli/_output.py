@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit import __version__
-from vuskit._util.escapes import escape_control
 from vuskit._util.interrupts import begin_result
 from vuskit._util.tables import TableLayout, csv_text, plain_data
-from vuskit._util.text import wrapped_table
+from vuskit._util.text import escape_control, wrapped_table
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:

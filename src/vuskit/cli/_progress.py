@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.escapes import escape_control
-from vuskit._util.text import format_duration, plural
+from vuskit._util.text import escape_control, format_duration, plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from vuskit._util.escapes import escape_control
+from vuskit._util.text import escape_control
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.errors import MissingDependencyError, VuskitError
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit._util.escapes import escape_surrogates
 from vuskit._util.gaps import bridge_gaps
 from vuskit._util.optional import require
-from vuskit._util.text import plural
+from vuskit._util.text import escape_surrogates, plural
 from vuskit.buffers import estimate_period
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_numbers, doubles_in_order

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from vuskit._util.optional import require
 from vuskit._util.signals import delayed_signals, ignore_sigint_in_children
-from vuskit.engine._pickling import pack
-from vuskit.engine._process import BROKEN_EXIT, send_message, serve
+from vuskit.engine._process import BROKEN_EXIT, pack, send_message, serve
 from vuskit.engine.tasks import Limits, Outcome, StaleWorkerError, Status, Task
 
 _ATTEMPTS = 3  # for a task whose process is killed from outside or cannot start

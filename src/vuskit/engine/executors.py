@@ -19,9 +19,15 @@ from typing import Any, Self
 from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.signals import ignore_sigint_in_children
-from vuskit.engine._pickling import PackedValue, unpack
 from vuskit.engine._pool import PackedTask, Pool
-from vuskit.engine._process import allow_children, outcome_of, run_action, warm_up_action
+from vuskit.engine._process import (
+    PackedValue,
+    allow_children,
+    outcome_of,
+    run_action,
+    unpack,
+    warm_up_action,
+)
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
 from vuskit.errors import ClusterError, InvalidInputError, warn
 

@@ -26,8 +26,7 @@ from vuskit.datasets.catalog import UnpackLimits, UnsafeArchiveError
 from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.store.identity import scores_digest
-from vuskit.store.schema import SCHEMA_VERSION
-from vuskit.store.store import Store, memory_store
+from vuskit.store.store import SCHEMA_VERSION, Store, memory_store
 
 ENDING = ".vuskit.zip"
 """Suffix of pack files."""

@@ -19,8 +19,8 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.escapes import is_utf8
 from vuskit._util.optional import require
+from vuskit._util.text import is_utf8
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_numbers, doubles_in_order
 

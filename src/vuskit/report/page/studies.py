@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.escapes import escape_markdown
 from vuskit._util.optional import require
+from vuskit._util.text import escape_markdown
 from vuskit.errors import InvalidInputError
 from vuskit.figures import ChoiceDisplay, Display
 from vuskit.figures._families import titles_of
