@@ -172,10 +172,10 @@ def expand_plan(
         named = _with_unique_names([*planned, *(job.series for job in chain(*tables.values()))])
         series = [named[ref.hash] for ref in planned]
         jobs: list[ScoreJob | ImportJob] = [
-            job
+            ScoreJob(ref, detector, seed)
             for ref in series
             for detector in plan.detectors
-            for job in _score_jobs(ref, detector, plan.seeds)
+            for seed in (plan.seeds if detector.stochastic else (None,))
         ]
         notes += series_notes(series, plan.detectors)
         for place, request in enumerate(plan.scores):
@@ -233,14 +233,6 @@ def _check_labels(
         )
 
 
-def _score_jobs(
-    series: SeriesRef, detector: DetectorSpec, seeds: tuple[int, ...]
-) -> list[ScoreJob]:
-    """One job per seed, or a single job if the seed does not matter."""
-    used = seeds if detector.stochastic else (None,)
-    return [ScoreJob(series, detector, seed) for seed in used]
-
-
 def _all_series(
     plan: Plan, catalog: _SeriesCatalog, notes: list[str], progress: Callable[[int], None]
 ) -> Iterator[SeriesRef]:
@@ -281,7 +273,7 @@ def _requested(
 
 def _named(where: str, collection: Collection, patterns: Sequence[str]) -> list[Any]:
     """Files of a collection that the patterns select, by path."""
-    files = sorted(collection.files, key=_by_path)
+    files = sorted(collection.files, key=lambda file: str(file.path))
     if not patterns:
         return files
     for pattern in patterns:
@@ -302,10 +294,6 @@ def _synthetic(arguments: dict[str, Any], catalog: _SeriesCatalog) -> SeriesRef:
         return catalog.describe(SeriesSource.synthetic(arguments))
     except InvalidInputError as error:
         raise InvalidInputError(f"`series` {arguments}: {error}") from error
-
-
-def _by_path(file: object) -> str:
-    return str(getattr(file, "path", ""))
 
 
 def _fits(ref: SeriesRef, request: SeriesFolder) -> bool:
@@ -397,7 +385,7 @@ def _tables(
     for file in _named(where, collection, request.names):
         try:
             ref = catalog.describe(SeriesSource.file(file.path, "scores", {}))
-            columns = _columns(file.path)
+            columns = Candidate(file.path).columns[2:]
         except InvalidInputError as error:
             notes.append(f"skipped a series that cannot be read: {error}")
             continue
@@ -463,10 +451,6 @@ def _own_content(
     return ref
 
 
-def _columns(path: Path) -> tuple[str, ...]:
-    return Candidate(path).columns[2:]
-
-
 def _named_files(
     where: str, request: ScoresFolder, pattern: str, series: list[SeriesRef], notes: list[str]
 ) -> Iterator[ImportJob]:
@@ -496,7 +480,11 @@ def _named_files(
                     request.align,
                     request.window,
                 )
-    notes += unfitting_files(folder, [key for key in keys if key not in taken], pattern)
+    others = [key for key in keys if key not in taken]
+    if others:
+        verb = "does" if len(others) == 1 else "do"
+        reason = f"that {verb} not match {pattern!r} for any series"
+        notes.append(_skipped(folder, others, reason))
     notes += [
         f"{folder}: {key!r} matches {pattern!r} for several series and is used for each: "
         f"{listed(titles, most=_SHOWN)}; add {{dataset}} to the pattern to distinguish them"
@@ -532,14 +520,6 @@ def unclaimed_files(
         else f"without the header {wanted}"
     )
     return [_skipped(folder, kept, reason)]
-
-
-def unfitting_files(folder: Path, keys: Sequence[str], pattern: str) -> list[str]:
-    """Note the files of a folder that match the pattern for no series of the plan."""
-    if not keys:
-        return []
-    verb = "does" if len(keys) == 1 else "do"
-    return [_skipped(folder, keys, f"that {verb} not match {pattern!r} for any series")]
 
 
 def series_notes(series: Iterable[SeriesRef], detectors: Iterable[DetectorSpec]) -> list[str]:
