@@ -24,6 +24,8 @@ from vuskit.inputs import (
     doubles_in_order,
 )
 from vuskit.measures.thresholds import Quantile, Sigma
+from vuskit.metric import SeriesMetric
+from vuskit.sklearn import scorer
 
 N = 60
 LABELS = np.zeros(N, dtype=np.int64)
@@ -172,7 +174,7 @@ def indexes(pd):
     }
 
 
-@pytest.mark.parametrize("kind", ["range", "numbers", "fractions", "times", "texts", "levels"])
+@pytest.mark.parametrize("kind", ["times", "texts", "levels"])
 @pytest.mark.parametrize("order", ["reversed", "shuffled", "same"])
 def test_pandas_objects_of_the_same_entries_are_aligned(kind, order):
     pd = pytest.importorskip("pandas")
@@ -199,17 +201,97 @@ def test_pandas_objects_of_the_same_entries_are_aligned(kind, order):
     )
 
 
-def test_reversed_range_index_is_aligned():
+def scored_by_model(y_true, points):
+    """The value of a scorer for a model whose score is a column of the points."""
+    from sklearn.base import BaseEstimator
+
+    class Model(BaseEstimator):
+        def score_samples(self, X):
+            return -X["score"].to_numpy()
+
+    return scorer("vus_pr", buffer=7)(Model(), points, y_true)
+
+
+def paired_calls(y_true, y_score):
+    """Every way to pass labels and a score of one series."""
+    options = {"buffer": 7, "measures": "vus_pr"}
+    metric = SeriesMetric("vus_pr", buffer=7)
+    return {
+        "function": lambda: vuskit.vus_pr(y_true, y_score, buffer=7),
+        "y_pred": lambda: vuskit.recall(y_true, y_pred=(y_score > 30).astype(int)),
+        "evaluate": lambda: vuskit.evaluate(y_true, y_score, **options),
+        "values": lambda: vuskit.evaluate(y_true, SCORES, values=y_score, **options),
+        "evaluate_many": lambda: vuskit.evaluate_many(y_true, {"a": y_score}, **options),
+        "frame": lambda: vuskit.evaluate_many(y_true, y_score.to_frame("a"), **options),
+        "Evaluator": lambda: vuskit.Evaluator(y_true, **options)(y_score),
+        "Evaluator values": lambda: vuskit.Evaluator(y_true, values=y_score, **options),
+        "chance_level": lambda: vuskit.chance_level(y_true, values=y_score, **options),
+        "events": lambda: vuskit.events(y_true, y_score, threshold=30.0),
+        "best_threshold": lambda: vuskit.best_threshold(y_true, y_score),
+        "surface": lambda: vuskit.surface(y_true, y_score, buffer=7),
+        "metric": lambda: metric.update(y_true, y_score),
+        "scorer": lambda: scored_by_model(y_true, y_score.to_frame("score")),
+    }
+
+
+@pytest.mark.parametrize("call", paired_calls(None, None))
+@pytest.mark.parametrize("kind", ["range", "numbers", "fractions", "repeated"])
+def test_the_same_numbers_in_another_order_are_refused(call, kind):
     pd = pytest.importorskip("pandas")
-    labels = pd.Series([0, 0, 1, 1, 0, 0])
-    score = pd.Series([0, 0, 9, 8, 0, 0.0], index=range(6))
-    assert vuskit.auc_roc(labels, score[::-1].set_axis(range(5, -1, -1))) == 1.0
+    index = pd.Index(np.arange(N) // 2) if kind == "repeated" else indexes(pd)[kind]
+    shuffled = np.random.default_rng(0).permutation(N)
+    labels = pd.Series(LABELS, index=index).iloc[shuffled]
+    with pytest.raises(vuskit.InvalidInputError, match=r"in the same order, got index entries"):
+        paired_calls(labels, pd.Series(SCORES, index=index))[call]()
+    # As positions, because the index says nothing else.
+    paired_calls(labels, pd.Series(SCORES, index=np.asarray(index) + 1))[call]()
+
+
+def test_a_score_computed_after_sorting_is_not_reordered():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"t": np.random.default_rng(0).permutation(N), "label": LABELS})
+    ordered = table.sort_values("t")
+    perfect = pd.Series(ordered.label.to_numpy() * 1.0)
+    with pytest.raises(vuskit.InvalidInputError, match=r"or pass arrays with to_numpy\(\)"):
+        vuskit.auc_pr(ordered.label, perfect)
+    assert vuskit.auc_pr(ordered.label, perfect.to_numpy()) == 1.0
+    as_objects = ordered.label.set_axis(ordered.index.astype(object))
+    with pytest.raises(vuskit.InvalidInputError, match="in the same order"):
+        vuskit.auc_pr(as_objects, perfect)
+
+
+@pytest.mark.parametrize("kind", ["range", "times"])
+def test_scores_in_different_orders_beside_an_array_are_refused(kind):
+    pd = pytest.importorskip("pandas")
+    scores = pd.Series(SCORES, index=indexes(pd)[kind])
+    with pytest.raises(vuskit.InvalidInputError, match="the same order"):
+        vuskit.evaluate_many(LABELS, {"one": scores, "two": scores[::-1]}, buffer=7)
+    with pytest.raises(vuskit.InvalidInputError, match="the same order"):
+        vuskit.vus_pr(LABELS, scores, values=scores[::-1], buffer="period")
+
+
+def test_a_scorer_aligns_labels_to_the_points():
+    pd = pytest.importorskip("pandas")
+    index = indexes(pd)["times"]
+    points = pd.DataFrame({"score": SCORES}, index=index)
+    labels = pd.Series(LABELS, index=index).sample(frac=1, random_state=0)
+    found = paired_calls(labels, points["score"])["scorer"]()
+    assert found == vuskit.vus_pr(LABELS, SCORES, buffer=7)
+
+
+def test_events_choose_the_buffer_from_aligned_labels():
+    pd = pytest.importorskip("pandas")
+    index = indexes(pd)["times"]
+    labels = pd.Series(LABELS, index=index).sample(frac=1, random_state=0)
+    found = vuskit.events(labels, pd.Series(SCORES, index=index), buffer="median_anomaly")
+    assert found.buffer == vuskit.events(LABELS, SCORES, buffer="median_anomaly").buffer
 
 
 def test_pandas_values_are_aligned():
     pd = pytest.importorskip("pandas")
-    series = pd.Series(np.sin(np.arange(400) / 25 * 2 * np.pi))
-    labels = pd.Series((np.arange(400) // 10 == 20).astype(int))
+    index = pd.date_range("2020-01-01", periods=400, freq="h")
+    series = pd.Series(np.sin(np.arange(400) / 25 * 2 * np.pi), index=index)
+    labels = pd.Series((np.arange(400) // 10 == 20).astype(int), index=index)
     shuffled = series.sample(frac=1, random_state=1)
     options = {"measures": "vus_pr", "buffer": "period"}
     expected = vuskit.evaluate(labels, series, values=series, **options)
@@ -248,18 +330,19 @@ def test_different_times_and_texts_are_rejected(kind):
 
 def test_duplicates_in_another_order_are_rejected():
     pd = pytest.importorskip("pandas")
-    for index in (np.arange(N) // 2, [f"row {place // 2}" for place in range(N)]):
-        labels, scores = pd.Series(LABELS, index=index), pd.Series(SCORES, index=index)
-        assert values(labels, scores) == EXPECTED
-        with pytest.raises(vuskit.InvalidInputError, match="more than once and a different order"):
-            vuskit.auc_roc(labels, scores[::-1])
+    index = [f"row {place // 2}" for place in range(N)]
+    labels, scores = pd.Series(LABELS, index=index), pd.Series(SCORES, index=index)
+    assert values(labels, scores) == EXPECTED
+    with pytest.raises(vuskit.InvalidInputError, match="more than once and a different order"):
+        vuskit.auc_roc(labels, scores[::-1])
 
 
 def test_evaluator_wants_labels_in_the_order_of_time():
     pd = pytest.importorskip("pandas")
-    evaluator = vuskit.Evaluator(pd.Series(LABELS)[::-1], buffer=7)
-    with pytest.raises(vuskit.InvalidInputError, match="sort_index"):
-        evaluator(pd.Series(SCORES))
+    index = indexes(pd)["times"]
+    evaluator = vuskit.Evaluator(pd.Series(LABELS, index=index)[::-1], buffer=7)
+    with pytest.raises(vuskit.InvalidInputError, match="ascending index"):
+        evaluator(pd.Series(SCORES, index=index))
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "UInt8", "Float64", "Float32", "category", "object"])

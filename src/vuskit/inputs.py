@@ -224,10 +224,10 @@ def index_of(values: Any) -> Any:
 
 
 def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
-    """Reorder pandas objects to the index of the labels.
+    """Reorder pandas objects with indexes of times or text to the index of the labels.
 
     If the labels' index is not ascending, the first ascending index of the other objects is used
-    instead. Numeric indexes with different entries are treated as positions.
+    instead. Indexes of numbers are positions.
 
     Raises
     ------
@@ -236,6 +236,7 @@ def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
     """
     index = index_of(y_true)
     if index is None:
+        _check_common_order(others)
         return [y_true, *others.values()]
     for name, other in others.items():
         order = index_of(other)
@@ -250,41 +251,52 @@ def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
     return [y_true, *(align_to_index(index, one, "y_true", name) for name, one in others.items())]
 
 
-def align_to_index(index: Any, values: Any, index_name: str, name: str) -> Any:
-    """Reorder a pandas object to an index; return other objects unchanged.
+def _check_common_order(others: dict[str, Any]) -> None:
+    """Reject objects in different orders beside labels without an index."""
+    first, index = "", None
+    for name, other in others.items():
+        if index is None:
+            first, index = name, index_of(other)
+        elif align_to_index(index, other, first, name) is not other:
+            raise InvalidInputError(
+                f"`{first}` and `{name}` must be in the same order beside labels without an index, "
+                "got the same index entries in another order; pass `y_true` with its index, or "
+                "sort both"
+            )
 
-    Numeric indexes with different entries are treated as positions, as in scikit-learn.
+
+def align_to_index(index: Any, values: Any, index_name: str, name: str) -> Any:
+    """Reorder a pandas object to an index of times or text; return other objects unchanged.
+
+    Indexes of numbers are positions, as in scikit-learn.
 
     Raises
     ------
     InvalidInputError
-        If both indexes hold times or text and their entries differ, or if duplicate entries have
-        a different order.
+        If both indexes hold times or text and their entries differ, if duplicate entries have a
+        different order, or if both hold the same numbers in a different order.
     """
     own = index_of(values)
     if index is None or own is None or own is index or len(own) != len(index):
         return values  # check_scores reports unequal lengths
     if index.equals(own):
         return values
-    positional = index.dtype.kind in _NUMBERS
-    if positional != (own.dtype.kind in _NUMBERS):
+    positional = _holds_numbers(index)
+    if positional != _holds_numbers(own):
         return values
-    if positional and (index.min() != own.min() or index.max() != own.max()):
-        return values  # fast path for different row numbers
+    if positional:
+        _check_positions(index, own, index_name, name)
+        return values
     if index.is_unique and own.is_unique:
         order = own.get_indexer(index)
         lost = np.flatnonzero(order < 0)
         if not lost.size:
             return values.take(order)
-        if positional:
-            return values
         raise InvalidInputError(
             f"`{index_name}` and `{name}` must have the same index entries, got "
             f"{index[lost[0]]!s:.60} in `{index_name}` only; select common entries with "
             f"{name}.reindex, or compare by position with {name}.to_numpy()"
         )
-    if positional and not _same_entries(index, own):
-        return values
     repeated = index if not index.is_unique else own
     entry = repeated[np.flatnonzero(repeated.duplicated())[0]]
     raise InvalidInputError(
@@ -294,9 +306,23 @@ def align_to_index(index: Any, values: Any, index_name: str, name: str) -> Any:
     )
 
 
-def _same_entries(one: Any, other: Any) -> bool:
-    """Whether two numeric indexes hold the same entries, with the same multiplicity."""
-    return np.array_equal(np.sort(one.to_numpy()), np.sort(other.to_numpy()))
+def _holds_numbers(index: Any) -> bool:
+    kind = index.dtype.kind
+    return kind in _NUMBERS or (kind == "O" and index.inferred_type in ("integer", "floating"))
+
+
+def _check_positions(index: Any, own: Any, index_name: str, name: str) -> None:
+    """Reject two indexes of the same numbers in a different order: rows were sorted."""
+    if index.min() != own.min() or index.max() != own.max():
+        return  # fast path for different row numbers
+    one, other = index.to_numpy(), own.to_numpy()
+    if np.array_equal(np.sort(one), np.sort(other)):
+        place = int((one != other).argmax())
+        raise InvalidInputError(
+            f"`{index_name}` and `{name}` must be in the same order, got index entries "
+            f"{one[place]} and {other[place]} at position {place}; sort both with sort_index(), "
+            "or pass arrays with to_numpy()"
+        )
 
 
 def check_labels_beside(y_true: ArrayLike, **others: ArrayLike) -> Labels:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError, UndefinedMeasureWarning, warn
-from vuskit.inputs import as_array
+from vuskit.inputs import align_to_labels, as_array
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measures, resolve_measures
 from vuskit.measures.results import Evaluation
@@ -99,8 +99,9 @@ class SeriesMetric:
         Raises
         ------
         InvalidInputError
-            If the lengths differ, or the labels are not 0 and 1.
+            If the lengths differ, the labels are not 0 and 1, or indexes do not match.
         """
+        y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
         labels, scores = _copied("y_true", y_true), _copied("y_score", y_score)
         if labels.shape != scores.shape or labels.ndim != 1:
             raise InvalidInputError(

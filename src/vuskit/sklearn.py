@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import align_to_index, index_of
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings, SettingOptions, settings_for
@@ -110,9 +111,11 @@ class Scorer:
         Raises
         ------
         InvalidInputError
-            If the rows are not in time order, or labels or scores are invalid.
+            If the rows are not in time order, the indexes of `X` and `y` do not match, or labels or
+            scores are invalid.
         """
         _check_order(X)
+        y = align_to_index(index_of(X), y, "X", "y")
         scores = anomaly_scores(estimator, X, response=self.response, pos_label=self.pos_label)
         strategy = self.settings.buffer if isinstance(self.settings.buffer, str) else None
         result = evaluate(

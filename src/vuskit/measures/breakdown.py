@@ -182,14 +182,15 @@ def events(
     """
     settings = EvaluationSettings(buffer=buffer, side=side, threshold=threshold)
     labels, scores = check_pair(y_true, y_score)
-    length = settings.choose_buffer(y_true=y_true).length
+    prepared = PreparedLabels(labels)
+    length = prepared.choose_buffer(settings).length
     half = length // 2
     if is_best(threshold) and labels.n_anomalous == 0:
         raise InvalidInputError(
             "`threshold` must not be 'best' if no point is anomalous, got 'best'; use a number or "
             "another rule"
         )
-    workspace = Workspace(PreparedLabels(labels), scores, settings)
+    workspace = Workspace(prepared, scores, settings)
     prediction = workspace.predict(best_level, {})
     workspace.warn_if_predicted()
     limit = prediction.threshold

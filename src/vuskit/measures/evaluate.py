@@ -433,8 +433,6 @@ def _aligned_scores(
     y_true: Any, y_scores: Any, values: Any, names: list[Any]
 ) -> tuple[Any, Any, Any]:
     """Return labels, scores and values in the same order."""
-    if index_of(y_true) is None:
-        return y_true, y_scores, values
     if index_of(y_scores) is not None:
         y_true, y_scores, values = align_to_labels(y_true, y_scores=y_scores, values=values)
         return y_true, y_scores, values
