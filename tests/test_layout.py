@@ -28,7 +28,6 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/_exit_codes.py": "Only declares codes; cli/test_interrupt.py and every command's tests",
     "cli/_files.py": "cli/test_evaluate.py: files that are missing, unreadable or not writable",
     "cli/_progress.py": "cli/bench/test_bench.py",
-    "cli/_schemas.py": "cli/test_forms.py: every JSON output against its schema",
     "cli/app.py": "cli/test_help.py",
     "cli/bench/*": "cli/bench/test_bench.py goes through a run with all commands",
     "cli/demo/*": "cli/demo/test_demo.py checks everything that one demo writes",

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 
-import jsonschema
 import pytest
 
 import vuskit
 from vuskit import EvaluationSettings, InvalidInputError, list_measures
 from vuskit.bench import Run, run_plan
-from vuskit.bench.plan import TEMPLATE, load_plan, parse_plan, plan_schema
+from vuskit.bench.plan import TEMPLATE, load_plan, parse_plan
 from vuskit.datasets.synthetic import make_series
 
 
@@ -70,23 +68,6 @@ def test_the_template_is_a_valid_plan(tmp_path):
     plan = parse_plan(TEMPLATE, base=tmp_path)
     assert len(plan.detectors) == 4
     assert plan.limits.memory == 4_000_000_000
-
-
-def test_the_schema_of_plans_is_generated_from_their_types():
-    schema = plan_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
-    validator.validate(tomllib.loads(TEMPLATE))
-    for text, wrong in (
-        ("seeds = -1", "-1"),
-        ("fodler = 'x'", "fodler"),
-        ("[[evaluate]]\nbuffer = []", r"\[\] is not"),
-        ("[[detectors]]\nwindow = 3", "name"),
-        ("[executor]\nkind = 'slurm'", "slurm"),
-        ("[[series]]\nnames = 'a'", "names"),
-    ):
-        with pytest.raises(jsonschema.ValidationError, match=wrong):
-            validator.validate(tomllib.loads(text))
 
 
 def test_every_commented_key_of_the_template_is_known(tmp_path):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from cli.json_keys import key_paths
 
 from vuskit.cli import main
 from vuskit.datasets.synthetic import three_scores
@@ -63,6 +65,22 @@ def snapshot():
             path.write_text(text, encoding="utf-8")
         assert text.splitlines() == path.read_text(encoding="utf-8").splitlines()
         assert max(map(len, text.splitlines())) <= width
+
+    return check
+
+
+@pytest.fixture
+def same_keys():
+    """Compare the keys of a JSON document with those that are kept, as `snapshot` does."""
+
+    def check(name, found):
+        path = SNAPSHOTS / "keys.json"
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        keys = sorted(key_paths(found))
+        if os.environ.get("VUSKIT_SNAPSHOTS") == "write":
+            kept[name] = keys
+            path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        assert keys == kept[name]
 
     return check
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from cli import schemas
+from cli.json_keys import strict_json
 
 import vuskit
 from vuskit.datasets import list_formats
@@ -18,7 +18,7 @@ from vuskit.datasets.synthetic import list_families
 from vuskit.detectors import list_detectors
 from vuskit.studies import list_studies
 
-KINDS = ["measures", "detectors", "readers", "thresholds", "studies", "families", "schemas"]
+KINDS = ["measures", "detectors", "readers", "thresholds", "studies", "families"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -36,7 +36,6 @@ def test_tables(snapshot, kind):
 
 
 NAMES = {
-    "schemas": schemas.names,
     "measures": lambda: [measure.name for measure in vuskit.list_measures()],
     "detectors": list_detectors,
     "readers": lambda: [entry.name for entry in list_formats()],
@@ -55,13 +54,6 @@ def test_json_and_csv_agree(command, kind):
     assert list(as_json[0]) == list(as_csv[0])
 
 
-def test_one_schema_is_printed(command):
-    schema = json.loads(command("list", "schemas", "evaluation").out)
-    assert schema["title"] == "An evaluation"
-    assert "settings" in schema["$defs"]["EvaluationOutput"]["properties"]
-    assert "did you mean 'evaluation'" in command("list", "schemas", "evalution").err
-
-
 def test_parameters_of_a_detector(command):
     rows = {row["name"]: row for row in json.loads(command("list", "detectors", "--json").out)}
     assert "n_neighbors" in rows["lof"]["parameters"]
@@ -78,7 +70,7 @@ def test_properties_in_every_form(command):
     assert command(*line, "--latex").out.startswith("% Independent of anomalies")
     assert "| UCR | yes | yes | yes | no |" in command(*line, "--markdown").out
     assert max(map(len, command(*line).out.splitlines())) <= 80
-    found = schemas.strict_json(command(*line, "--json").out)
+    found = strict_json(command(*line, "--json").out)
     assert [one["name"] for one in found] == [one.name for one in vuskit.list_measures()]
     refused = command("list", "measures", "--latex")
     assert refused.code != 0

@@ -284,28 +284,6 @@ class _PlanTable(_Table, frozen=True):
     executor: _ExecutorTable = _ExecutorTable()
 
 
-def plan_schema() -> dict[str, Any]:
-    """Return the JSON schema of plans, generated from their types."""
-    (_, folder), parts = msgspec.json.schema_components(
-        (_PlanTable, SeriesFolder), ref_template="#/$defs/{name}"
-    )
-    plan = parts.pop("_PlanTable")
-    arguments = inspect.signature(make_series).parameters
-    synthetic = {
-        "type": "object",
-        "properties": {name: {} for name in arguments},
-        "required": ["family"],
-        "additionalProperties": False,
-    }
-    plan["properties"]["series"]["items"] = {"anyOf": [folder, synthetic]}
-    plan["properties"]["detectors"]["items"] = {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "label": {"type": "string"}},
-        "required": ["name"],
-    }
-    return {**plan, "$defs": parts}
-
-
 # -- checked plans ----------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from vuskit.cli._output import (
     AsJson,
     chosen_format,
     emit_table,
-    json_text,
     say,
     terminal_width,
     write,
@@ -189,31 +188,4 @@ def families(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
         for family in list_families()
     ]
     shown = {"name": "name", "period": "period", "title": "imitates"}
-    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
-
-
-@app.command()
-def schemas(
-    name: Annotated[
-        str | None, typer.Argument(help="Schema to print.", metavar="[NAME]", show_default=False)
-    ] = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
-    """List the JSON schemas of plans and of --json output, or print one.
-
-    Example: vuskit list schemas evaluation
-    """
-    from vuskit.cli._schemas import list_schemas
-    from vuskit.inputs import check_choice
-
-    known = {entry.name: entry for entry in list_schemas()}
-    if name is not None:
-        write(json_text(known[check_choice("NAME", name, known)].schema()))
-        return
-    records = [
-        {"name": entry.name, "title": entry.title, "command": entry.command}
-        for entry in known.values()
-    ]
-    shown = {"name": "name", "command": "describes"}
     emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)

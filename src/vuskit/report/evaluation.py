@@ -160,7 +160,7 @@ class EvaluationReport:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data; see ``vuskit list schemas evaluation``."""
+        """Return everything as plain data."""
         chance = self.chance
         return {
             "schema": SCHEMA,

@@ -6,7 +6,7 @@ import csv
 import io
 
 import pytest
-from cli.schemas import assert_valid, strict_json
+from cli.json_keys import strict_json
 from cli.study.test_scores import invoke
 from studies.scored import make_several, write_scored
 
@@ -71,7 +71,6 @@ def test_published_values_next_to_ours(folder, published, tmp_path, form):
     assert {row["published"] for row in cells if row["measure"] == "auc_pr"} == {"0.1"}
     if form == "--json":
         document = strict_json(result.stdout)
-        assert_valid(document, "studies")
         (row,) = [one for one in document["published"]["means"] if one["name"] == "f_score"]
         assert row["published"] == pytest.approx(0.03)
     elif form == "--csv":
