@@ -28,7 +28,7 @@ import speed_run as run
 from docs_block import replace_block
 from speed_peers import measure_peers
 
-from vuskit._util.environment import describe_environment
+from vuskit._util.optional import describe_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 STORE = ROOT / "out" / "bench" / "speed.json"

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from docs_block import replace_block
 
-from vuskit._util.environment import describe_environment
+from vuskit._util.optional import describe_environment
 from vuskit.report.tables import markdown_table, titled_table
 from vuskit.studies import (
     Robustness,

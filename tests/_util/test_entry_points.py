@@ -10,8 +10,8 @@ import warnings
 import pytest
 
 import vuskit
-from vuskit._util import entry_points
-from vuskit._util.entry_points import EntryPointGroup
+from vuskit._util import optional
+from vuskit._util.optional import EntryPointGroup
 from vuskit.datasets import get_format, list_formats
 from vuskit.detectors import get_detector, list_detectors
 from vuskit.errors import InvalidInputError, PluginWarning
@@ -26,7 +26,7 @@ def install(tmp_path, monkeypatch):
     """Put distributions on the path."""
     monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
     monkeypatch.setattr(thresholds, "_RULES", dict(thresholds._RULES))
-    monkeypatch.setattr(entry_points, "_warned", set())
+    monkeypatch.setattr(optional, "_warned", set())
 
     def add(distribution, points, **modules):
         folder = tmp_path / distribution

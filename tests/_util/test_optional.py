@@ -1,11 +1,13 @@
-"""Optional libraries."""
+"""Optional libraries, versions and machine."""
 
 from __future__ import annotations
 
 import pytest
 
-from vuskit._util.optional import is_installed, require
+import vuskit
+from vuskit._util.optional import describe_environment, installed_versions, is_installed, require
 from vuskit.errors import MissingDependencyError
+from vuskit.kernels.backend import core_name
 
 
 def test_missing_library_names_the_install_command():
@@ -17,3 +19,11 @@ def test_missing_library_names_the_install_command():
 def test_installed_library():
     assert is_installed("json")
     assert require("os.path", purpose="paths").join("a", "b") == "a/b"
+
+
+def test_environment_names_versions_and_machine():
+    found = describe_environment()
+    assert found["vuskit"] == vuskit.__version__
+    assert found["libraries"]["numpy"]
+    assert found["core"] == core_name() == installed_versions()["core"]
+    assert found["cpus"] >= 1

@@ -139,7 +139,7 @@ def version_notes(finished):
 
 def test_results_of_other_library_versions_are_noted(finished, monkeypatch):
     assert version_notes(finished) == []
-    monkeypatch.setattr("vuskit._util.environment._version", lambda name: "99.0")
+    monkeypatch.setattr("vuskit._util.optional._version", lambda name: "99.0")
     (note,) = version_notes(finished)
     assert "kept results from other library versions: 18 with numpy " in note
     assert "(now 99.0)" in note

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.environment import installed_versions
 from vuskit._util.files import write_atomically
-from vuskit._util.optional import require
+from vuskit._util.optional import installed_versions, require
 from vuskit._util.tables import frame_csv
 from vuskit._util.text import listed, plural
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, Kind, ScoreJob

@@ -18,8 +18,8 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vuskit._util.entry_points import EntryPointGroup
 from vuskit._util.names import did_you_mean
+from vuskit._util.optional import EntryPointGroup
 from vuskit.buffers import check_buffer
 from vuskit.errors import (
     InvalidInputError,

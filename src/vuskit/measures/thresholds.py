@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.entry_points import EntryPointGroup
+from vuskit._util.optional import EntryPointGroup
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
 from vuskit.intervals import Ints

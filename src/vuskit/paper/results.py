@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import vuskit
-from vuskit._util.environment import describe_environment
+from vuskit._util.optional import describe_environment
 from vuskit.engine import ExecutorSettings, Limits, Progress
 from vuskit.errors import InvalidInputError
 from vuskit.figures.choice import sampled

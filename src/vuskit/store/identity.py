@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.environment import core_files
-from vuskit._util.optional import require
+from vuskit._util.optional import core_files, require
 from vuskit.errors import ChangedInputError, InvalidInputError
 
 _KEY_LENGTH = 32  # hex digits; 128 bits

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit import __version__
-from vuskit._util.environment import installed_versions
 from vuskit._util.files import PRIVATE_PREFIX, atomic_path
+from vuskit._util.optional import installed_versions
 from vuskit._util.text import escape_surrogates, quoted
 from vuskit.engine import Outcome, Status, Task
 from vuskit.errors import ChangedInputError, InvalidInputError, VuskitError

@@ -7,8 +7,8 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from vuskit._util.entry_points import EntryPointGroup
 from vuskit._util.names import did_you_mean
+from vuskit._util.optional import EntryPointGroup
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.studies.base import Study

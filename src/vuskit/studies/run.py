@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from vuskit._util.environment import installed_versions
+from vuskit._util.optional import installed_versions
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import (

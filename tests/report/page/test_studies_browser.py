@@ -23,7 +23,7 @@ from report.browser import (
 )
 from studies.scored import SOME, make_scored, make_several
 
-from vuskit._util.environment import describe_environment
+from vuskit._util.optional import describe_environment
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.figures import SeriesDisplay

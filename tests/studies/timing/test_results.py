@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vuskit._util.environment import describe_environment
+from vuskit._util.optional import describe_environment
 from vuskit.errors import InvalidInputError
 from vuskit.report.page.studies import write_study
 from vuskit.studies.timing import Sample, Setting, TimingResult

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from studies.timing.estimates import estimated_times
 
-from vuskit._util.environment import describe_environment
+from vuskit._util.optional import describe_environment
 from vuskit.algorithms import DEFAULT_MEMORY_LIMIT
 from vuskit.engine import Limits
 from vuskit.errors import InvalidInputError

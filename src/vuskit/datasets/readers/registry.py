@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from vuskit._util.entry_points import EntryPointGroup
+from vuskit._util.optional import EntryPointGroup
 from vuskit.datasets.readers._columns import header_of
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError

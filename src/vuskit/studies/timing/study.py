@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import vuskit
-from vuskit._util.environment import describe_environment, installed_versions
+from vuskit._util.optional import describe_environment, installed_versions
 from vuskit.engine import (
     Action,
     ExecutorSettings,
