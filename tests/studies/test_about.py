@@ -40,7 +40,7 @@ from vuskit.studies import (
     study,
 )
 from vuskit.studies import registry as studies_registry
-from vuskit.studies.about import about_study, check_code
+from vuskit.studies.run import about_study, check_code
 
 RUNS = {
     "robustness": robustness_study,
