@@ -120,7 +120,7 @@ def test_sql_only_in_the_store():
 def test_default_definition_is_written_once():
     from vuskit import EvaluationSettings
 
-    default = EvaluationSettings(buffer=None).definition
+    default = EvaluationSettings().definition
     written = []
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(parsed(path)):

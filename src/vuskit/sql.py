@@ -80,7 +80,7 @@ def register(
     """
     require("pyarrow", purpose="vuskit.sql", extra="frames")
     duckdb = require("duckdb", purpose="vuskit.sql", extra="frames")
-    defaults = settings_from(settings or EvaluationSettings(buffer=None), options)
+    defaults = settings_from(settings or EvaluationSettings(), options)
     for measure in resolve_measures(measures):
         name = f"{prefix}{measure.name}"
         with suppress(duckdb.InvalidInputException):  # not registered yet

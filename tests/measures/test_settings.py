@@ -320,7 +320,7 @@ def test_settings_print_as_one_line_and_survive_json(changes, text):
 @pytest.mark.parametrize(
     ("stored", "text"),
     [
-        ({"bufer": 4}, "got 'bufer'; did you mean 'buffer'?"),
+        ({"bufer": 4}, "has no key 'bufer'; did you mean 'buffer'?"),
         ({"buffer": 4, "threshold": {"callable": "nowhere:rule"}}, "got 'nowhere:rule'"),
         ({"buffer": 4, "threshold": {"callable": "os:<lambda>"}}, "got 'os:<lambda>'"),
     ],

@@ -74,7 +74,7 @@ P = ParamSpec("P")
 _MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
 _P = ParamSpec("_P")
 
-_DEFAULTS = EvaluationSettings(buffer=None)
+_DEFAULTS = EvaluationSettings()
 _SETTINGS = {entry.name: entry for entry in fields(EvaluationSettings)}
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from numbers import Real
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_args
 
 from numpy.typing import ArrayLike
@@ -14,9 +13,9 @@ from numpy.typing import ArrayLike
 from vuskit._util.names import did_you_mean
 from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
 from vuskit.errors import BufferNotFoundError, InvalidInputError
-from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Side
 from vuskit.measures.thresholds import ThresholdRule, check_rule, rule_text
+from vuskit.parameters import Checked, from_mapping, number, one_of, param, texts, whole
 
 if TYPE_CHECKING:
     from vuskit.measures.registry import Measure
@@ -77,40 +76,36 @@ class BufferOptions(TypedDict, total=False):
     side: str
 
 
-class RangeAucOptions(TypedDict, total=False):
+class RangeAucOptions(BufferOptions, total=False):
     """Options of R-AUC."""
 
-    buffer: Buffer
-    values: ArrayLike | None
     thresholds: int | None
     definition: str
-    side: str
 
 
-class VolumeOptions(TypedDict, total=False):
+class VolumeOptions(RangeAucOptions, total=False):
     """Options of VUS."""
 
-    buffer: Buffer
     max_buffer: Buffer
-    values: ArrayLike | None
-    thresholds: int | None
-    definition: str
     step: int
-    side: str
+
+
+def _buffer_text(buffer: Buffer | None) -> str:
+    return str(buffer.length if isinstance(buffer, BufferChoice) else buffer)
 
 
 @dataclass(frozen=True)
-class EvaluationSettings:
+class EvaluationSettings(Checked):
     """Settings of an evaluation: everything besides labels, scores and measures.
 
     They print as one line, which appears below every table.
 
     Parameters
     ----------
-    buffer : int, str, BufferChoice or None
+    buffer : int, str or BufferChoice, optional
         Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        (see :func:`vuskit.list_buffer_strategies`) or a BufferChoice. With None, measures that need
-        a buffer cannot be computed.
+        (see :func:`vuskit.list_buffer_strategies`) or a BufferChoice. Without it, measures that
+        need a buffer cannot be computed.
     thresholds : int, optional
         Number of thresholds for R-AUC and VUS; by default every distinct score is a threshold.
     definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
@@ -142,21 +137,45 @@ class EvaluationSettings:
     buffer=100, thresholds=250, definition=journal, side=after
     """
 
-    buffer: Buffer | None
-    thresholds: int | None = None
-    definition: str = JOURNAL.name
-    step: int = 1
-    side: str = "both"
-    threshold: ThresholdRule = "sigma"
-    k: int | None = None
-    buffer_fallback: int | None = None
-    volume_factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        values = self.__dict__  # the fields themselves are frozen
-        for name, check in _CHECKS.items():
-            if values[name] is not _DEFAULTS[name]:
-                values[name] = check(name, values[name])
+    buffer: Buffer | None = param(
+        None,
+        lambda name, value: check_buffer(value, name=name),
+        "Buffer of R-AUC: a number of points, or auto, period, median-anomaly, ...",
+        metavar="N|RULE",
+        shown=True,
+        write=_buffer_text,
+    )
+    thresholds: int | None = param(
+        None,
+        whole(2),
+        "Number of thresholds of R-AUC and VUS. Default: all scores; published tables: 250.",
+        metavar="N",
+        shown=True,
+        write=lambda value: "all" if value is None else str(value),
+    )
+    definition: str = param(
+        JOURNAL.name, one_of(*DEFINITIONS), "Definition of R-AUC and VUS.", shown=True
+    )
+    step: int = param(1, whole(1), "Step between the buffers of VUS.", metavar="N")
+    side: str = param(
+        "both", one_of(*get_args(Side)), "Sides of an anomaly that get a buffer.", metavar="SIDE"
+    )
+    threshold: ThresholdRule = param(
+        "sigma",
+        lambda name, value: check_rule(value, name=name),
+        "Threshold for F-type measures: a number, sigma, quantile, cascade or best.",
+        metavar="X|RULE",
+        write=rule_text,
+    )
+    k: int | None = param(
+        None, whole(1), "The k of Precision@k. Default: all anomalous points.", metavar="N"
+    )
+    buffer_fallback: int | None = param(
+        None, whole(0), "Buffer of series for which the rule finds none.", metavar="N"
+    )
+    volume_factor: float = param(
+        1.0, number(above=0), "Longest buffer of VUS, as a multiple of the buffer.", metavar="X"
+    )
 
     def choose_buffer(
         self, *, y_true: ArrayLike | None = None, values: ArrayLike | None = None
@@ -235,17 +254,11 @@ class EvaluationSettings:
         True
         """
         values = dict(found)
-        for name in values:
-            if name not in _DEFAULTS:
-                raise InvalidInputError(
-                    f"settings must have known names, got {name!r}{did_you_mean(name, _DEFAULTS)}"
-                )
         if isinstance(values.get("buffer"), Mapping):
             values["buffer"] = BufferChoice(**values["buffer"])
         if isinstance(values.get("threshold"), Mapping):
             values["threshold"] = _callable_from_json(values["threshold"])
-        values.setdefault("buffer", None)
-        return cls(**values)
+        return from_mapping(cls, values, where="settings")
 
     @property
     def threshold_text(self) -> str:
@@ -260,55 +273,14 @@ class EvaluationSettings:
         >>> EvaluationSettings(buffer=100, side="after").texts()
         {'buffer': '100', 'thresholds': 'all', 'definition': 'journal', 'side': 'after'}
         """
-        chosen = self.buffer
-        buffer = f"{chosen.length if isinstance(chosen, BufferChoice) else chosen}"
-        if isinstance(self.buffer, str) and self.buffer_fallback is not None:
-            buffer += f" else {self.buffer_fallback}"
-        found = {
-            "buffer": buffer,
-            "thresholds": "all" if self.thresholds is None else str(self.thresholds),
-            "definition": self.definition,
-        }
-        if self.step != type(self).step:
-            found["step"] = str(self.step)
-        if self.side != type(self).side:
-            found["side"] = self.side
-        if not (isinstance(self.threshold, str) and self.threshold == type(self).threshold):
-            found["threshold"] = self.threshold_text
-        if self.k is not None:
-            found["k"] = str(self.k)
-        if self.volume_factor != type(self).volume_factor:
-            found["volume_factor"] = f"{self.volume_factor:g}"
+        found = texts(self)
+        fallback = found.pop("buffer_fallback", None)
+        if fallback is not None and isinstance(self.buffer, str):
+            found["buffer"] += f" else {fallback}"
         return found
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={text}" for name, text in self.texts().items())
-
-
-def _check_factor(name: str, value: Any) -> float:
-    factor = float(value) if isinstance(value, Real) else float("nan")
-    if not 0 < factor < float("inf"):
-        raise InvalidInputError(f"`{name}` must be a number > 0, got {value!r}")
-    return factor
-
-
-_SIDES = get_args(Side)
-# Validation of each setting, and the values that need none.
-_CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "buffer": lambda name, value: check_buffer(value, name=name),
-    "thresholds": lambda name, value: check_int(name, value, minimum=2),
-    "k": lambda name, value: check_int(name, value, minimum=1),
-    "buffer_fallback": lambda name, value: check_int(name, value, minimum=0),
-    "definition": lambda name, value: check_choice(name, value, DEFINITIONS),
-    "step": lambda name, value: check_int(name, value, minimum=1),
-    "side": lambda name, value: check_choice(name, value, _SIDES),
-    "threshold": lambda name, value: check_rule(value),
-    "volume_factor": _check_factor,
-}
-_DEFAULTS: dict[str, Any] = {
-    field.name: None if field.default is MISSING else field.default
-    for field in fields(EvaluationSettings)
-}
 
 
 def settings_from(
@@ -324,8 +296,9 @@ def settings_from(
         If a value is invalid.
     """
     for name in options:
-        if name not in _DEFAULTS:
-            hint = did_you_mean(name, [*_DEFAULTS, "measures", "values", "settings", "threads"])
+        if name not in SettingOptions.__annotations__:
+            known = (*SettingOptions.__annotations__, "measures", "values", "settings", "threads")
+            hint = did_you_mean(name, known)
             raise TypeError(f"got an unexpected keyword argument {name!r}{hint}")
     if settings is None:
         if "buffer" not in options:
@@ -366,7 +339,7 @@ def with_setting_keywords(function: Function) -> Function:
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            default=field.default,
             annotation=field.type,
         )
         for field in fields(EvaluationSettings)

@@ -277,7 +277,7 @@ def is_best(rule: ThresholdRule) -> bool:
     return isinstance(rule, str) and rule == _BEST
 
 
-def check_rule(rule: ThresholdRule) -> ThresholdRule:
+def check_rule(rule: ThresholdRule, *, name: str = "threshold") -> ThresholdRule:
     """Check a threshold: a callable rule, the name of a rule, or a number.
 
     Raises
@@ -288,9 +288,9 @@ def check_rule(rule: ThresholdRule) -> ThresholdRule:
     if isinstance(rule, str):
         if rule in _RULES or is_best(rule) or _PLUGINS.load(rule):
             return rule
-        return check_choice("threshold", rule, list_threshold_rules())
+        return check_choice(name, rule, list_threshold_rules())
     if not callable(rule):
-        _number(rule)
+        _number(rule, name)
     return rule
 
 
@@ -314,7 +314,7 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> Threshold:
     return _number(rule(scores) if callable(rule) else rule)
 
 
-def _number(value: Any) -> Threshold:
+def _number(value: Any, name: str = "threshold") -> Threshold:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -324,7 +324,7 @@ def _number(value: Any) -> Threshold:
     if isinstance(value, Integral) and math.isfinite(number) and int(number) != int(value):
         return int(value)
     if np.isnan(number):
-        raise InvalidInputError(f"`threshold` must be or return a number, got {value!r}")
+        raise InvalidInputError(f"`{name}` must be or return a number, got {value!r}")
     return np.float64(number)
 
 
