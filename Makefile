@@ -127,7 +127,7 @@ $(VENV)/.docs: $(PROJECT) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: $(PROJECT) | $(BIN)/python
-	$(PIP) --editable ".[all,dev]"
+	$(PIP) --editable ".[all,deep,dev]"
 	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 lint: $(VENV)/.dev

@@ -69,6 +69,11 @@ def test_corrections_are_those_of_statsmodels(table, correction):
     assert frame["significant"].equals(frame["p_adjusted"] < 0.05)
 
 
+def test_unknown_correction_is_refused():
+    with pytest.raises(InvalidInputError, match="`correction` must be one of 'holm', 'bonferroni'"):
+        wilcoxon_test(TABLES[0], correction="sidak")
+
+
 @settings(max_examples=25)
 @given(st.lists(st.integers(-3, 3), min_size=4, max_size=10).filter(any))
 def test_tied_differences_get_scipys_p_value(differences):

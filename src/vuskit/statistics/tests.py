@@ -1,7 +1,7 @@
 """Friedman's, Nemenyi's and Wilcoxon's tests for tables of results.
 
-The tests come from SciPy and scikit-posthocs. This module adds the treatment of missing cells, the
-direction of ranks, and results that name their test, correction, alpha and n.
+The distributions come from SciPy. This module adds the treatment of missing cells, the direction of
+ranks, corrections for several pairs, and results that name their test, correction, alpha and n.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_fraction
+from vuskit.inputs import check_choice, check_fraction
 from vuskit.statistics.tables import complete_rows, without_noise
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ Values = NDArray[np.float64]
 _FEWEST_FOR_FRIEDMAN = 3
 _MANY_ROWS = range(1, 1000)  # 2.0 ** (1 - n) does not underflow
 _FEW_FOR_ALL_SIGNS = 13  # SciPy's limit; above it SciPy uses the normal approximation
+_CORRECTIONS = ("holm", "bonferroni", "fdr_bh")
 
 
 def friedman_test(
@@ -209,10 +210,13 @@ def nemenyi_test(
     """
     check_fraction("alpha", alpha)
     complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
-    posthocs = require("scikit_posthocs", purpose="Nemenyi's test")
+    pandas = require("pandas", purpose="Nemenyi's test")
     stats = require("scipy.stats", purpose="Nemenyi's test")
     n, k = complete.shape
-    p_values = _named(posthocs.posthoc_nemenyi_friedman(complete.to_numpy()), complete)
+    ranks = stats.rankdata(complete.to_numpy(), axis=1).mean(axis=0)
+    distances = np.abs(ranks[:, None] - ranks) / np.sqrt(k * (k + 1.0) / (6.0 * n)) * np.sqrt(2.0)
+    p_values = stats.studentized_range.sf(distances, k, np.inf)
+    np.fill_diagonal(p_values, 1.0)
     quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf))
     error = np.sqrt(k * (k + 1) / (12 * n))
     # Mean ranks differ by at most k - 1: one column is first and another last in every row.
@@ -221,7 +225,7 @@ def nemenyi_test(
     return PairwiseTest(
         "Nemenyi",
         "family-wise",
-        p_values,
+        _named(pandas.DataFrame(p_values), complete),
         alpha,
         n,
         dropped,
@@ -248,8 +252,9 @@ def wilcoxon_test(
         As for :func:`complete_rows`.
     alpha : float, default=0.05
         Significance level.
-    correction : str, default="holm"
-        A method of ``statsmodels.stats.multitest.multipletests``.
+    correction : {"holm", "bonferroni", "fdr_bh"}, default="holm"
+        Correction for several pairs: Holm and Bonferroni bound the family-wise error rate,
+        Benjamini-Hochberg (``"fdr_bh"``) the false discovery rate.
     zero_method : str, default="wilcox"
         Treatment of zero differences by ``scipy.stats.wilcoxon``.
 
@@ -266,6 +271,7 @@ def wilcoxon_test(
     (0.03125, 'holm', 6)
     """
     check_fraction("alpha", alpha)
+    check_choice("correction", correction, _CORRECTIONS)
     complete, dropped = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
     columns = complete.to_numpy().T
     pairs = list(combinations(range(len(columns)), 2))
@@ -301,15 +307,12 @@ def _rows_needed(alpha: float, n_pairs: int, correction: str) -> int | None:
 
 
 def _corrected(p_values: Values, method: str) -> Values:
-    """Return p-values corrected for multiple comparisons.
-
-    Holm's correction, the default, is implemented here: statsmodels collects garbage in every call,
-    which takes a hundred times longer than the test.
-    """
-    multitest = require("statsmodels.stats.multitest", purpose="Wilcoxon's test")
-    if method != "holm":
-        corrected: Values = multitest.multipletests(p_values, method=method)[1]
-        return corrected
+    """Return p-values corrected for multiple comparisons."""
+    if method == "bonferroni":
+        return np.minimum(p_values * len(p_values), 1.0)
+    if method == "fdr_bh":
+        stats = require("scipy.stats", purpose="Wilcoxon's test")
+        return np.asarray(stats.false_discovery_control(p_values))
     order = np.argsort(p_values)
     steps = p_values[order] * np.arange(len(order), 0, -1)
     corrected = np.empty_like(p_values)
