@@ -35,7 +35,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/main.py": "cli/test_interrupt.py and every test of a command",
     "cli/verify.py": "cli/bench/test_pack.py: packs and run folders",
     "cli/study/_*": "cli/study/test_scores.py and test_command.py",
-    "datasets/collection.py": "datasets/test_archive.py",
+    "datasets/collection.py": "datasets/test_readers.py",
     "datasets/readers/*": "datasets/test_readers.py: the same tests for every format",
     "datasets/synthetic/*": "datasets/test_synthetic.py: the same tests for every family",
     "detectors/*": "detectors/test_contract.py: the same tests for every detector; test_values.py",

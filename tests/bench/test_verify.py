@@ -16,7 +16,7 @@ from bench.packs import make_packed_run, members, rewrite
 
 from vuskit.bench import Run
 from vuskit.bench.verify import packed_values
-from vuskit.datasets.catalog import UnsafeArchiveError
+from vuskit.errors import InvalidInputError
 from vuskit.store import Store, key_of
 from vuskit.store.store import value_digest
 
@@ -335,5 +335,5 @@ def test_pickled_scores_are_found(packed):
 
 def test_unknown_members_are_refused(packed):
     rewrite(packed, {"code.py": b"x"})
-    with pytest.raises(UnsafeArchiveError, match="must have only members of a pack"):
+    with pytest.raises(InvalidInputError, match="must have only members of a pack"):
         Run(packed).verify()

@@ -53,9 +53,8 @@ def test_fetch(command, archive, snapshot, tmp_path):
     digest = hashlib.sha256(body).hexdigest()
     refused = command("data", "fetch", "Plant", "--url", url)
     assert (refused.code, refused.out) == (2, "")
-    assert "`url` must start with https://" in refused.err
-    assert "--allow-http" in refused.err
-    outcome = command("data", "fetch", "Plant", "--url", url, "--sha256", digest, "--allow-http")
+    assert "must start with https://" in refused.err
+    outcome = command("data", "fetch", "Plant", "--url", url, "--sha256", digest)
     assert outcome.code == 0
     assert outcome.err == (
         f"SHA-256 of the archive: {digest}\n"
@@ -68,7 +67,7 @@ def test_fetch(command, archive, snapshot, tmp_path):
 
 
 def test_fetch_refuses_another_file(command, archive):
-    options = ("--url", archive[0], "--allow-http", "--sha256", "0" * 64)
+    options = ("--url", archive[0], "--sha256", "0" * 64)
     outcome = command("data", "fetch", "Plant", *options)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.splitlines()[-1].startswith("vuskit: ")
@@ -81,9 +80,10 @@ def test_fetch_what_cannot_be_fetched(command):
 
 
 def test_a_login_page_is_not_installed(command, tmp_path):
-    site = Site(b"<!doctype html><title>Log in</title>", content_type="text/html")
+    site = Site(b"<!doctype html><title>Log in</title>")
+    digest = hashlib.sha256(site.content).hexdigest()
     with serving(site, "plant.zip"):
-        outcome = command("data", "fetch", "Plant", "--url", site.url, "--allow-http")
+        outcome = command("data", "fetch", "Plant", "--url", site.url, "--sha256", digest)
     assert (outcome.code, outcome.out) == (2, "")
     assert "must be a data file, got a web page" in outcome.err
     assert not (tmp_path / "cache" / "Plant").exists()

@@ -1,38 +1,37 @@
-"""The catalog, and fetching into the cache from end to end."""
+"""The catalog, and fetching into the cache from a server on this machine."""
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import io
-import multiprocessing
-import os
+import tarfile
 import zipfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
-from waiting import eventually
 
-from datasets.web import Site, serving, trusting
+from datasets.web import Site, serving
 from vuskit.datasets import (
     DownloadError,
-    UnpackLimits,
-    UnsafeArchiveError,
-    archive_sha256,
     cache_folder,
     catalog,
+    fetch,
     get_dataset,
     list_datasets,
     list_formats,
     read_series,
 )
-from vuskit.datasets import fetch as fetch_https
-from vuskit.datasets.catalog import _locked, _platform_folder
+from vuskit.datasets.catalog import _platform_folder, archive_sha256
 from vuskit.errors import InvalidInputError
 
-fetch = partial(fetch_https, allow_http=True)
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("VUSKIT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 def zipped(members):
@@ -43,17 +42,38 @@ def zipped(members):
     return buffer.getvalue()
 
 
-ARCHIVE = zipped({"Plant/a.out": "1,0\n2,1\n", "Plant/b.out": "1,0\n", "README.md": "hello"})
+def tarred(members, mode="w:gz"):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as out:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            out.addfile(entry, io.BytesIO(content.encode()))
+    return buffer.getvalue()
 
 
-def entries(folder):
-    return sorted(path.name for path in folder.iterdir() if path.name != "downloads")
+def sha256_of(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def fetch_from(site, **options):
+    """Fetch by http, which needs the checksum."""
+    return fetch("mine", url=site.url, **{"sha256": sha256_of(site.content), **options})
+
+
+def files(folder):
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(name for name in found if not name.startswith(".vuskit"))
+
+
+MEMBERS = {"Plant/a.out": "1,0\n2,1\n", "Plant/b.out": "1,0\n", "README.md": "hello"}
+ARCHIVE = zipped(MEMBERS)
 
 
 def test_every_entry_is_complete():
     formats = {entry.name for entry in list_formats()}
     names = [info.name for info in list_datasets()]
-    assert len(set(names)) == len(names)
+    assert names == sorted(set(names), key=str.lower)
     for info in list_datasets():
         assert info.format in formats
         assert info.home.startswith("https://")
@@ -73,152 +93,159 @@ def test_the_papers_data_sets_are_there():
     assert {"TSB-AD-U", "TSB-AD-M"} < {info.name for info in list_datasets()}
 
 
-def test_fetch_then_read(tmp_path):
+def test_fetch_then_read(cache):
+    seen = []
     with serving(Site(ARCHIVE), "some%20name.zip?x=1") as site:
-        sha256 = hashlib.sha256(ARCHIVE).hexdigest()
-        folder = fetch("mine", url=site.url, sha256=sha256, cache=tmp_path)
-    assert folder == tmp_path / "mine"
+        folder = fetch_from(site, progress=lambda *now: seen.append(now))
+    assert folder == cache / "mine"
     assert [(series.dataset, series.n_anomalies) for series in read_series(folder)] == [
         ("Plant", 1),
         ("Plant", 0),
     ]
-    assert not list((tmp_path / "downloads/mine").iterdir())
+    assert seen[-1] == (len(ARCHIVE), len(ARCHIVE))
+    assert archive_sha256("mine") == sha256_of(ARCHIVE)
+    assert [path.name for path in cache.iterdir()] == ["mine"], "something was left"
 
 
-def test_second_fetch_asks_nobody(tmp_path):
+def test_second_fetch_asks_nobody():
     with serving(Site(ARCHIVE)) as site:
-        first = fetch("mine", url=site.url, cache=tmp_path)
-        assert fetch("mine", url=site.url, cache=tmp_path) == first
+        first = fetch_from(site)
+        assert fetch_from(site) == first
         assert len(site.requests) == 1
-        fetch("mine", url=site.url, cache=tmp_path, force=True)
+        fetch_from(site, force=True)
         assert len(site.requests) == 2
-        with pytest.raises(DownloadError, match="SHA-256"):
-            fetch("mine", url=site.url, sha256="0" * 64, cache=tmp_path)
+        with pytest.raises(DownloadError, match=f"expected {'0' * 64} but got"):
+            fetch_from(site, sha256="0" * 64)
     assert (first / "Plant/a.out").exists(), "what was there before must survive a failure"
 
 
-def test_new_version_replaces_the_old_one_whole(tmp_path):
+def test_new_version_replaces_the_old_one_whole():
     with serving(Site(ARCHIVE)) as site:
-        fetch("mine", url=site.url, cache=tmp_path)
+        fetch_from(site)
         site.content = zipped({"Plant/c.out": "1,0\n"})
-        folder = fetch("mine", url=site.url, cache=tmp_path, force=True)
-    assert [path.name for path in folder.rglob("*.out")] == ["c.out"]
+        folder = fetch_from(site)
+    assert files(folder) == ["Plant/c.out"]
 
 
-def test_malicious_archive_leaves_the_cache_as_it_was(tmp_path):
-    with (
-        serving(Site(zipped({"fine": "x", "../../evil": "x"}))) as site,
-        pytest.raises(UnsafeArchiveError, match="must stay in the folder"),
-    ):
-        fetch("mine", url=site.url, cache=tmp_path / "cache")
-    assert entries(tmp_path / "cache") == ["mine.lock"]
-    assert entries(tmp_path) == ["cache"]
-    assert not list((tmp_path / "cache/downloads/mine").iterdir())
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_tar(mode):
+    with serving(Site(tarred(MEMBERS, mode)), "a.tar") as site:
+        assert files(fetch_from(site)) == sorted(MEMBERS)
 
 
-def test_checksum_of_the_catalog(tmp_path, monkeypatch):
-    with serving(Site(ARCHIVE), https=True) as site:
-        digest = hashlib.sha256(ARCHIVE).hexdigest()
-        for sha256 in ("0" * 64, digest):
-            entry = replace(get_dataset("NAB"), url=site.url, sha256=sha256)
-            monkeypatch.setattr(catalog, "_ENTRIES", (entry,))
-            if sha256 == digest:
-                fetch_https("NAB", cache=tmp_path, context=trusting())
-            else:
-                with pytest.raises(DownloadError, match=f"SHA-256 must be {sha256}, got {digest}"):
-                    fetch_https("NAB", cache=tmp_path, context=trusting())
-                assert archive_sha256("NAB", cache=tmp_path) is None
-    assert archive_sha256("NAB", cache=tmp_path) == digest
+def test_single_file_and_files_of_the_packer():
+    with serving(Site(b"x,label\n1,0\n"), "series.csv") as site:
+        assert files(fetch_from(site)) == ["series.csv"]
+    with serving(Site(zipped({"__MACOSX/._a.out": "junk", "a.out": "1,0\n"}))) as site:
+        assert files(fetch_from(site)) == ["a.out"]
 
 
-@pytest.mark.parametrize("cut", [10, -30])
-@pytest.mark.parametrize("make", [lambda: ARCHIVE, lambda: gzip.compress(bytes(range(256)) * 9)])
-def test_archive_that_is_cut_without_a_length_is_not_installed(make, cut, tmp_path):
-    content = make()
-    name = "a.zip" if content is ARCHIVE else "a.csv.gz"
-    with serving(Site(content[:cut], send_length=False), name) as site:
-        with pytest.raises(UnsafeArchiveError, match=r"is not readable: .*; download it again"):
-            fetch("mine", url=site.url, cache=tmp_path)
-        assert entries(tmp_path) == ["mine.lock"]
-        assert not list((tmp_path / "downloads/mine").iterdir())
+@pytest.mark.parametrize("pack", [zipped, tarred])
+@pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/tmp/vuskit-evil"])
+def test_archive_never_writes_outside(name, pack, tmp_path):
+    archive = pack({"fine": "x", name: "x"})
+    with serving(Site(archive), "a.bin") as site, contextlib.suppress(DownloadError):
+        fetch_from(site)
+    assert not any("evil" in one for one in files(tmp_path) if not one.startswith("cache/mine/"))
+    assert not Path("/tmp/vuskit-evil").exists()
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE])
+def test_tar_with_a_link_or_device(kind, cache):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as out:
+        entry = tarfile.TarInfo("link")
+        entry.type, entry.linkname = kind, "../.."
+        out.addfile(entry)
+    with serving(Site(buffer.getvalue()), "a.tar") as site, pytest.raises(DownloadError):
+        fetch_from(site)
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("cut", [40, -30])
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_damaged_archive_is_not_installed(name, cut, cache):
+    content = ARCHIVE if name == "a.zip" else tarred(MEMBERS)
+    with serving(Site(content[:cut]), name) as site:
+        with pytest.raises(DownloadError, match=r"cannot be unpacked|as its name says"):
+            fetch_from(site)
+        assert list(cache.iterdir()) == []
         site.content = content
-        assert list(fetch("mine", url=site.url, cache=tmp_path).iterdir())
+        assert files(fetch_from(site)) == sorted(MEMBERS)
 
 
-def test_limits_are_passed_on(tmp_path):
-    with (
-        serving(Site(ARCHIVE)) as site,
-        pytest.raises(UnsafeArchiveError, match="at most 2 members"),
-    ):
-        fetch("mine", url=site.url, cache=tmp_path, limits=UnpackLimits(members=2))
+@pytest.mark.parametrize(
+    ("site", "message"),
+    [
+        (Site(ARCHIVE, cuts=[100]), "the download failed: .*IncompleteRead"),
+        (Site(ARCHIVE, statuses=[404]), "the download failed: 404"),
+        (Site(b"<!doctype html><title>Log in</title>"), "got a web page; open the address"),
+        (Site(b"quota exceeded"), "must be an archive as its name says, got a file .*b'quota"),
+    ],
+)
+def test_failed_downloads(site, message, cache):
+    with serving(site, "a.zip"), pytest.raises(DownloadError, match=message):
+        fetch_from(site)
+    assert list(cache.iterdir()) == []
 
 
-def test_interrupted_fetch_goes_on_later(tmp_path):
-    with serving(Site(ARCHIVE, cuts=[100])) as site:
-        with pytest.raises(DownloadError, match="cut after 100"):
-            fetch("mine", url=site.url, cache=tmp_path, retries=0)
-        seen = []
-        fetch("mine", url=site.url, cache=tmp_path, progress=lambda *now: seen.append(now))
-    assert site.asked_ranges() == [None, "bytes=100-"]
-    assert seen[-1] == (len(ARCHIVE), len(ARCHIVE))
+def test_nobody_there():
+    with pytest.raises(DownloadError, match="the download failed"):
+        fetch("mine", url="http://127.0.0.1:9/x.zip", sha256="0" * 64)
 
 
-def fetch_in_process(url, cache, notes):
-    """Fetch, note that the lock is reached, and do not get it too early."""
-    lock = catalog._lock
-
-    def noted_lock(stream):
-        (notes / f"waiting-{os.getpid()}").touch()
-        lock(stream)
-        assert (notes / "free").exists()
-
-    catalog._lock = noted_lock
-    fetch("mine", url=url, cache=cache)
+def test_single_file_of_unknown_length():
+    seen = []
+    content = gzip.compress(bytes(range(256)) * 9)
+    with serving(Site(content, send_length=False), "a.csv.gz") as site:
+        fetch_from(site, progress=lambda *now: seen.append(now))
+    assert {total for _, total in seen} == {None}
 
 
-def test_processes_wait_for_each_other(tmp_path):
-    notes, cache = tmp_path / "notes", tmp_path / "cache"
-    notes.mkdir()
+def test_checksum_of_the_catalog(monkeypatch):
     with serving(Site(ARCHIVE)) as site:
-        spawn = multiprocessing.get_context("spawn")
-        with _locked(cache / "mine.lock"):
-            arguments = (site.url, cache, notes)
-            workers = [spawn.Process(target=fetch_in_process, args=arguments) for _ in range(2)]
-            for worker in workers:
-                worker.start()
-            assert eventually(lambda: len(list(notes.iterdir())) == 2)
-            assert not site.requests
-            (notes / "free").touch()
-        for worker in workers:
-            worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0]
-    assert len(site.requests) == 1
+        for sha256 in ("0" * 64, sha256_of(ARCHIVE)):
+            entry = replace(get_dataset("NAB"), url=site.url, sha256=sha256)
+            monkeypatch.setattr(catalog, "list_datasets", lambda entry=entry: (entry,))
+            if sha256 == sha256_of(ARCHIVE):
+                fetch("NAB")
+            else:
+                with pytest.raises(DownloadError, match="does not match the known hash"):
+                    fetch("NAB")
+                assert archive_sha256("NAB") is None
+    assert archive_sha256("NAB") == sha256_of(ARCHIVE)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/x.zip", "file:///etc/passwd", "ftp://host/x", "x.zip"]
+)
+def test_addresses_without_encryption_are_refused(url):
+    with pytest.raises(InvalidInputError, match="`url` must start with https://"):
+        fetch("mine", url=url)
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "a\\b", "x\0"])
-def test_name_must_be_a_plain_folder(name, tmp_path):
+def test_name_must_be_a_plain_folder(name):
     with pytest.raises(InvalidInputError, match="`name` must be letters, digits"):
-        fetch(name, url="http://127.0.0.1:9/x.zip", cache=tmp_path)
+        fetch(name, url="https://127.0.0.1:9/x.zip")
 
 
-def test_bad_arguments(tmp_path):
+def test_bad_arguments():
     with pytest.raises(InvalidInputError, match=r"`name` must be one of .*'NAB'.* got 'nope'"):
-        fetch("nope", cache=tmp_path)
+        fetch("nope")
     with pytest.raises(
         InvalidInputError, match=r"`url` must be given for 'ECG'.* part of 'TSB-UAD'"
     ):
-        fetch("ECG", cache=tmp_path)
+        fetch("ECG")
     with pytest.raises(
         InvalidInputError, match="`sha256` must be 64 hexadecimal digits, got 'abc'"
     ):
-        fetch("NAB", sha256="abc", cache=tmp_path)
+        fetch("NAB", sha256="abc")
     assert get_dataset("MGAB").license == "CC0 1.0"
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("VUSKIT_CACHE", str(tmp_path / "env"))
-    assert cache_folder() == tmp_path / "env"
-    assert cache_folder(tmp_path / "arg") == tmp_path / "arg"
+    assert cache_folder() == tmp_path / "cache"
     monkeypatch.delenv("VUSKIT_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))

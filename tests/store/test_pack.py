@@ -17,7 +17,6 @@ import pytest
 from bench.packs import make_packed_run, members, rewrite
 
 from vuskit.bench import Run
-from vuskit.datasets.catalog import UnsafeArchiveError
 from vuskit.errors import InvalidInputError
 from vuskit.store import Store
 from vuskit.store import pack as pack_module
@@ -72,7 +71,7 @@ def test_a_pack_holds_the_latest_plan_only(shop, tmp_path):
 def test_members_that_a_pack_does_not_have_are_refused(packed, name):
     with zipfile.ZipFile(packed, "a") as archive:
         archive.writestr(name, "x")
-    with pytest.raises(UnsafeArchiveError, match="must have only members of a pack"):
+    with pytest.raises(InvalidInputError, match="must have only members of a pack"):
         Store.read(packed)
 
 
@@ -81,13 +80,13 @@ def test_duplicate_and_encrypted_members_are_refused(packed):
     twice = Path(shutil.copy(packed, packed.with_name("twice.zip")))
     with zipfile.ZipFile(twice, "a") as archive:
         archive.writestr("plan.toml", "x")
-    with pytest.raises(UnsafeArchiveError, match="must have unique members"):
+    with pytest.raises(InvalidInputError, match="must have unique members"):
         Store.read(twice)
     data = bytearray(packed.read_bytes())
     place = data.rindex(b"PK\x01\x02")
     data[place + 8] |= 1
     packed.write_bytes(data)
-    with pytest.raises(UnsafeArchiveError, match="must not be encrypted"):
+    with pytest.raises(InvalidInputError, match="must not be encrypted"):
         Store.read(packed)
 
 
@@ -95,7 +94,7 @@ def test_a_bomb_is_refused(packed, monkeypatch):
     monkeypatch.setattr(pack_module, "_SMALL", 1 << 10)
     with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(f"scores/{'0' * 32}.npy", bytes(64 << 20))
-    with pytest.raises(UnsafeArchiveError, match="times its size"):
+    with pytest.raises(InvalidInputError, match="times its size"):
         Store.read(packed)
 
 

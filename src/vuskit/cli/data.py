@@ -80,7 +80,8 @@ def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
     Example: vuskit data show NAB
     """
-    from vuskit.datasets import archive_sha256, cache_folder, get_dataset
+    from vuskit.datasets import cache_folder, get_dataset
+    from vuskit.datasets.catalog import archive_sha256
 
     form = chosen_format(json=as_json, csv=as_csv)
     info = dataclasses.asdict(get_dataset(name))
@@ -204,36 +205,21 @@ def fetch(
     sha256: Annotated[
         str | None, typer.Option(metavar="DIGEST", help="Expected SHA-256 of the archive.")
     ] = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder for data sets. Default: the cache."),
-    ] = None,
     force: Annotated[bool, flag("--force", "Replace existing files; download again.")] = False,
-    allow_http: Annotated[
-        bool, flag("--allow-http", "Allow http, which is not protected against tampering.")
-    ] = False,
 ) -> None:
     """Download, check and unpack a data set; print its folder.
 
-    An interrupted download resumes. The command shows the SHA-256 of the
-    archive; pass it to --sha256 to make sure that you get the same file.
+    The command shows the SHA-256 of the archive; pass it to --sha256 to make
+    sure that you get the same file. An interrupted download starts again.
 
     Example: vuskit data fetch NAB
     """
-    from vuskit.datasets import archive_sha256
     from vuskit.datasets import fetch as fetch_dataset
+    from vuskit.datasets.catalog import archive_sha256
 
     with _bar(name) as progress:
-        folder = fetch_dataset(
-            name,
-            url=url,
-            sha256=sha256,
-            cache=cache,
-            force=force,
-            progress=progress,
-            allow_http=allow_http,
-        )
-    say(f"SHA-256 of the archive: {archive_sha256(name, cache=cache)}")
+        folder = fetch_dataset(name, url=url, sha256=sha256, force=force, progress=progress)
+    say(f"SHA-256 of the archive: {archive_sha256(name)}")
     say(f"Next: run vuskit bench init, and set the folder of {name} in the plan")
     write(str(folder))
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from vuskit import __version__
 from vuskit._util.files import atomic_path
-from vuskit.datasets.catalog import UnpackLimits, UnsafeArchiveError
 from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.store.identity import scores_digest
@@ -41,7 +40,7 @@ _FIXED = {MANIFEST, PLAN, VALUES, _README, *_TABLES.values()}
 _SCHEMA = "vuskit-pack-2"
 _WHEN = (1980, 1, 1, 0, 0, 0)  # constant, so that equal runs give equal packs
 _CHUNK = 1 << 20
-_LIMITS = UnpackLimits()
+_MOST_MEMBERS, _MOST_BYTES, _MOST_RATIO = 100_000, 20 << 30, 200
 _SMALL = 16 << 20  # below this size, a high compression ratio is harmless
 _LARGEST_TEXT = 1 << 30
 _ENCRYPTED = 0x1  # flag bit of a zip member
@@ -238,15 +237,14 @@ class Archive:
                 f"{self.path} must be a pack written by `vuskit bench pack`, got a zip without "
                 f"{MANIFEST}; check the path, or write the pack again"
             )
-        if len(entries) > _LIMITS.members:
-            most = _LIMITS.members
-            raise self._unsafe(f"must have at most {most:,} members, got {len(entries):,}")
+        if len(entries) > _MOST_MEMBERS:
+            raise self._unsafe(f"must have at most {_MOST_MEMBERS:,} members, got {len(entries):,}")
         total = sum(entry.file_size for entry in entries)
         packed = max(1, self.path.stat().st_size)
-        if total > _LIMITS.total_bytes:
-            raise self._unsafe(f"must unpack to at most {_LIMITS.total_bytes:,} bytes, got more")
-        if total > _SMALL and total > _LIMITS.ratio * packed:
-            raise self._unsafe(f"must unpack to at most {_LIMITS.ratio:g} times its size")
+        if total > _MOST_BYTES:
+            raise self._unsafe(f"must unpack to at most {_MOST_BYTES:,} bytes, got more")
+        if total > _SMALL and total > _MOST_RATIO * packed:
+            raise self._unsafe(f"must unpack to at most {_MOST_RATIO} times its size")
         for entry in entries:
             is_score = _SCORES.fullmatch(entry.filename) is not None
             if entry.filename not in _FIXED and not is_score:
@@ -260,8 +258,8 @@ class Archive:
         if len(set(names)) != len(names):
             raise self._unsafe("must have unique members, got one twice")
 
-    def _unsafe(self, reason: str) -> UnsafeArchiveError:
-        return UnsafeArchiveError(f"{self.path.name}: {reason}")
+    def _unsafe(self, reason: str) -> InvalidInputError:
+        return InvalidInputError(f"{self.path.name}: {reason}")
 
     def _read_manifest(self) -> dict[str, Any]:
         found = self._decoded(MANIFEST, json.loads)
