@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit._util.gaps import bridge_gaps
 from vuskit._util.names import did_you_mean
 from vuskit.errors import BufferNotFoundError, InvalidInputError
-from vuskit.inputs import check_choice, check_int, check_labels, check_series
+from vuskit.inputs import Labels, check_choice, check_int, check_labels, check_series
 from vuskit.intervals import Ints
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "check_buffer",
     "choose_buffer",
     "estimate_period",
+    "excess_of_buffer",
     "list_buffer_strategies",
     "parse_buffer",
 ]
@@ -38,6 +39,7 @@ _NEAR_LARGEST = 0.6  # minimum prominence relative to the most prominent maximum
 # reaches 5 deviations. Local fluctuations on top of a trend are smaller.
 _NOISE_HEIGHT = 5.0
 _NOISE_PROMINENCE = 3.0
+_SHORT = 100  # series with fewer points are examples, whose buffers cover a lot
 _NOISE_SPECTRUM = 1e-3  # p-value of the strongest frequency under noise (Fisher 1929)
 
 
@@ -476,3 +478,31 @@ def _known_values(values: ArrayLike) -> ArrayLike | None:
         return values
     known = np.where(finite, channel, np.nan).astype(np.float64)
     return bridge_gaps(known) if finite.any() else None
+
+
+def excess_of_buffer(labels: Labels, length: int, side: str = "both") -> str | None:
+    """Describe a buffer that exceeds a quarter of the series or covers more than half of it.
+
+    Examples
+    --------
+    >>> labels = check_labels([0] * 100 + [1] + [0] * 99)
+    >>> excess_of_buffer(labels, 60)
+    'a buffer of 60 points exceeds a quarter of the 200 points'
+    >>> print(excess_of_buffer(labels, 40))
+    None
+    """
+    n, starts = labels.n, labels.starts
+    if n < _SHORT or not starts.size:
+        return None
+    if 4 * length > n:
+        return f"a buffer of {length:,} points exceeds a quarter of the {n:,} points"
+    if 2 * starts.size * length <= n:
+        return None
+    half = length // 2
+    begin = np.maximum(starts - half * (side != "after"), 0)
+    end = np.minimum(labels.stops + half * (side != "before"), n)
+    covered = np.maximum(np.minimum(end, np.append(begin[1:], n)) - begin, 0).sum()
+    share = (int(covered) - labels.n_anomalous) / n
+    if share <= 0.5:
+        return None
+    return f"buffers of {length:,} points cover {share:.0%} of the {n:,} points"

@@ -12,6 +12,7 @@ __all__ = [
     "ClusterError",
     "InvalidInputError",
     "InvertedScoreWarning",
+    "LongBufferWarning",
     "MeasureError",
     "MissingDependencyError",
     "PluginWarning",
@@ -61,6 +62,10 @@ class UndefinedMeasureWarning(UserWarning):
 
 class InvertedScoreWarning(UserWarning):
     """A score is so far below chance that its negative would be a good score."""
+
+
+class LongBufferWarning(UserWarning):
+    """The buffers are so long for a series that random scores reach high values."""
 
 
 class PredictionAsScoreWarning(UserWarning):

@@ -236,7 +236,8 @@ def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
     """
     index = index_of(y_true)
     if index is None:
-        _check_common_order(others)
+        if len(others) > 2 or others.get("values") is not None:
+            _check_common_order(others)
         return [y_true, *others.values()]
     for name, other in others.items():
         order = index_of(other)
@@ -253,11 +254,10 @@ def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
 
 def _check_common_order(others: dict[str, Any]) -> None:
     """Reject objects in different orders beside labels without an index."""
-    first, index = "", None
-    for name, other in others.items():
-        if index is None:
-            first, index = name, index_of(other)
-        elif align_to_index(index, other, first, name) is not other:
+    indexed = [name for name, other in others.items() if index_of(other) is not None]
+    for name in indexed[1:]:
+        first, other = indexed[0], others[name]
+        if align_to_index(others[first].index, other, first, name) is not other:
             raise InvalidInputError(
                 f"`{first}` and `{name}` must be in the same order beside labels without an index, "
                 "got the same index entries in another order; pass `y_true` with its index, or "

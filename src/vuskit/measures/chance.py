@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import align_to_labels, check_int, check_labels
 from vuskit.measures.registry import Measures, warn_undefined
-from vuskit.measures.settings import EvaluationSettings, SettingOptions, with_setting_keywords
+from vuskit.measures.settings import (
+    EvaluationSettings,
+    SettingOptions,
+    settings_from,
+    with_setting_keywords,
+)
 
 if TYPE_CHECKING:
     from vuskit.measures.evaluate import Evaluator
@@ -120,7 +125,9 @@ def chance_level(
 
     y_true, values = align_to_labels(y_true, values=values)
     labels = check_labels(y_true)
-    evaluator = Evaluator(labels, measures=measures, settings=settings, values=values, **options)
+    evaluator = Evaluator._of_many(
+        labels, measures=measures, settings=settings_from(settings, options), values=values
+    )
     rule = evaluator.settings.threshold
     is_number = not isinstance(rule, str) and not callable(rule)
     if is_number and any(measure.takes("threshold") for measure in evaluator.measures):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.buffers import BufferChoice
+from vuskit.buffers import BufferChoice, excess_of_buffer
 from vuskit.errors import (
     BufferNotFoundError,
     InvalidInputError,
@@ -40,6 +41,7 @@ from vuskit.measures.workspace import (
     changes_key,
     check_k,
     warn_if_coarse,
+    warn_long_buffer,
 )
 
 __all__ = ["NO_BUFFER", "Evaluator", "evaluate", "evaluate_many"]
@@ -91,6 +93,8 @@ class Evaluator:
 
     Warns
     -----
+    LongBufferWarning
+        If a buffer exceeds a quarter of the series, or buffers cover more than half of it.
     ThresholdResolutionWarning
         If the grid of thresholds is too coarse for the number of anomalous points.
     UndefinedMeasureWarning
@@ -117,13 +121,33 @@ class Evaluator:
         threads: int = 1,
         **options: Unpack[SettingOptions],
     ) -> None:
+        self._prepare(y_true, measures, settings_from(settings, options), values, threads)
+        if self._excess_of_buffer is not None:
+            warn_long_buffer(self._excess_of_buffer)
+
+    @classmethod
+    def _of_many(cls, labels: Labels, **options: Any) -> Evaluator:
+        """Return an evaluator for one of many series, whose long buffers are counted instead."""
+        evaluator = cls.__new__(cls)
+        evaluator._prepare(labels, **options)
+        return evaluator
+
+    def _prepare(
+        self,
+        y_true: Any,
+        measures: Measures,
+        settings: EvaluationSettings,
+        values: ArrayLike | None = None,
+        threads: int = 1,
+    ) -> None:
         self._threads = check_int("threads", threads, minimum=1)
         y_true, values = align_to_labels(y_true, values=values)
         labels = y_true if isinstance(y_true, Labels) else check_labels(y_true)
         self._index = index_of(y_true)
-        self._settings = settings_from(settings, options)
+        self._settings = settings
         self._measures = resolve_measures(measures)
         self._prepared = PreparedLabels(labels, values)
+        self._lengths: set[int] = set()
         self._without_buffer = self._find_without_buffer()
         self._warn_without_buffer()
         if self._settings.k is not None:
@@ -166,6 +190,15 @@ class Evaluator:
         """Measures that are NaN because no buffer was found, with the reason."""
         return self._without_buffer
 
+    @cached_property
+    def _excess_of_buffer(self) -> str | None:
+        """Why a buffer is too long for the series."""
+        for length in self._lengths:
+            excess = excess_of_buffer(self._prepared.labels, length, self._settings.side)
+            if excess is not None and any(one.uses_buffer for one in self._computed):
+                return excess
+        return None
+
     @property
     def _computed(self) -> tuple[Measure, ...]:
         return tuple(one for one in self._measures if one.name not in self._without_buffer)
@@ -190,7 +223,7 @@ class Evaluator:
     def _missing_buffer(self, settings: EvaluationSettings) -> str | None:
         """Return why there is no buffer for some settings, or None if there is one."""
         try:
-            self._prepared.choose_buffer(settings)
+            self._lengths.add(self._prepared.choose_buffer(settings).length)
         except BufferNotFoundError as error:
             return str(error)
         return None
@@ -314,6 +347,8 @@ def evaluate(
     InvertedScoreWarning
         If AUC-ROC is far below 0.5, so that low scores seem to mean anomalous. Checked only if the
         measures require the necessary ranks.
+    LongBufferWarning
+        As for :class:`Evaluator`.
     ThresholdResolutionWarning
         If the grid of thresholds is too coarse for the number of anomalous points.
     UndefinedMeasureWarning
@@ -387,6 +422,8 @@ def evaluate_many(
     -----
     InvertedScoreWarning
         If scores look inverted; one warning for all of them.
+    LongBufferWarning
+        As for :class:`Evaluator`.
 
     Examples
     --------

@@ -23,6 +23,7 @@ from vuskit._util.optional import EntryPointGroup
 from vuskit.buffers import check_buffer
 from vuskit.errors import (
     InvalidInputError,
+    LongBufferWarning,
     MeasureError,
     ThresholdResolutionWarning,
     UndefinedMeasureWarning,
@@ -295,8 +296,10 @@ class Measure:
             given["buffer"] = workspace.prepared.choose_buffer(settings).length
         y_true = workspace.labels.as_array().astype(np.int8)
         with warnings.catch_warnings():
+            # The evaluator has already warned once for all measures.
+            if "buffer" in known:
+                warnings.simplefilter("ignore", LongBufferWarning)
             if "thresholds" in known:
-                # The evaluator has already warned once for all measures.
                 warnings.simplefilter("ignore", ThresholdResolutionWarning)
             try:
                 value: Any = self.function(y_true, workspace.scores, **{**given, **options})
@@ -549,6 +552,8 @@ class _Call:
         prepared = PreparedLabels(labels, values)
         workspace = Workspace(prepared, scores, settings, self.needs, prediction)
         workspace.warn_if_coarse()
+        if "buffer" in self.taken:
+            prepared.warn_if_long(settings)
         value = float(self.declaration.compute(workspace, **own))
         workspace.warn_if_predicted()
         return value
@@ -668,6 +673,9 @@ _WARNS = "UndefinedMeasureWarning\n    If only one class is present."
 _WARNS_OF_GRID = """\
 ThresholdResolutionWarning
     If the grid of thresholds is too coarse for the number of anomalous points."""
+_WARNS_OF_BUFFER = """\
+LongBufferWarning
+    If the buffer exceeds a quarter of the series, or buffers cover more than half of it."""
 _WARNS_OF_PREDICTION = """\
 PredictionAsScoreWarning
     If the score holds only 0 and 1, and the threshold is above both."""
@@ -683,7 +691,8 @@ def _documentation(text: str | None, parameters: list[str]) -> str | None:
     for described in re.split(r"\n(?=\S)", sections.pop("Parameters", "")):
         first, *others = described.partition("\n")[0].partition(" : ")[0].split(", ")
         texts.update({first: described, **dict.fromkeys(others, "")})
-    warns = [_WARNS, *[_WARNS_OF_GRID] * ("thresholds" in parameters)]
+    warns = [_WARNS, *[_WARNS_OF_BUFFER] * ("buffer" in parameters)]
+    warns += [_WARNS_OF_GRID] * ("thresholds" in parameters)
     warns += [_WARNS_OF_PREDICTION] * ("y_pred" in parameters)
     made = {
         "Parameters": "\n".join(

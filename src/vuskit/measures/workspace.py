@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.algorithms import areas as areas_of_rates
 from vuskit.algorithms import range_rates
-from vuskit.buffers import BufferChoice
+from vuskit.buffers import BufferChoice, excess_of_buffer
 from vuskit.errors import (
     BufferNotFoundError,
     InvalidInputError,
+    LongBufferWarning,
     PredictionAsScoreWarning,
     warn,
 )
@@ -96,6 +97,12 @@ class PreparedLabels:
                 f"`values` must have one entry per label, got {shape[0]} for {self.labels.n} "
                 "labels; pass the values of the same series"
             )
+
+    def warn_if_long(self, settings: EvaluationSettings) -> None:
+        """Warn if random scores reach high values because of the buffer."""
+        excess = excess_of_buffer(self.labels, self.choose_buffer(settings).length, settings.side)
+        if excess is not None:
+            warn_long_buffer(excess)
 
     def buffered(self, settings: EvaluationSettings, *, with_volume: bool) -> BufferedLabels:
         """Return the labels with the buffers of some settings."""
@@ -393,6 +400,15 @@ def warn_if_coarse(prepared: PreparedLabels, settings: EvaluationSettings, needs
             checked.add(changed.thresholds)
             buffered = prepared.buffered(changed, with_volume="vus" in what)
             buffered.warn_if_coarse(changed.thresholds)
+
+
+def warn_long_buffer(excess: str) -> None:
+    """Warn about the values of buffers that are too long."""
+    warn(
+        f"{excess}: even random scores get high values. Compare with `result.chance` of "
+        "evaluate(), or shorten the buffer.",
+        LongBufferWarning,
+    )
 
 
 def check_k(k: int, n: int) -> int:
