@@ -28,8 +28,6 @@ PUBLIC = {
     "bench": ["vuskit.bench"],
     "studies": [
         "vuskit.studies",
-        "vuskit.studies.examples",
-        "vuskit.studies.exhibits",
         "vuskit.studies.sensitivity",
         "vuskit.statistics",
         "vuskit.studies.timing",

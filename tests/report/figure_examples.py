@@ -10,7 +10,6 @@ import pandas as pd
 from studies.scored import make_several
 
 from vuskit import figures
-from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies import (
     compare,
     consistency_study,
@@ -19,8 +18,6 @@ from vuskit.studies import (
     separability_study,
     summarize,
 )
-from vuskit.studies.examples import sensitivity_example
-from vuskit.studies.exhibits import consistency_panels, detector_differences
 from vuskit.studies.sensitivity import compare_cases, sensitivity
 from vuskit.studies.timing import Sample, Setting, TimingResult
 from vuskit.studies.timing.cases import settings_of
@@ -124,11 +121,15 @@ def with_scores(display):
 
 EXAMPLES = {
     "critical_difference": lambda: compare(table()).figure(),
-    "difference_panels": lambda: detector_differences(consistent()),
     "sensitivity": lambda: sensitivity(labels(), score(), buffer=BUFFER, vary="threshold"),
     "cases": lambda: compare_cases(labels(), score(), buffer=BUFFER, series=scored().series.values),
-    "case_panels": lambda: sensitivity_example(
-        scored(), settings=EvaluationSettings(buffer=BUFFER)
+    "case_panels": lambda: figures.CasePanelsDisplay(
+        {
+            vary: compare_cases(
+                labels(), score(), buffer=BUFFER, vary=vary, series=scored().series.values
+            )
+            for vary in ("threshold", "lag", "noise", "ratio")
+        }
     ),
     "labeling": lambda: figures.LabelingDisplay.from_labels(
         scored().series.values,
@@ -165,7 +166,6 @@ EXAMPLES = {
     "separability_boxes": lambda: with_scores(first(separable().figures()["pairs"])),
     "entropy": lambda: consistent().figures()["entropies"],
     "rank_lines": lambda: first(consistent().figures()["ranks"]),
-    "consistency_panels": lambda: consistency_panels(consistent()),
     "timing_sweeps": lambda: timed().figures()["seconds"],
     "timing_series": lambda: timed(generated=False).figures()["seconds"],
     "scatter": lambda: summary().figures()["scatter"],

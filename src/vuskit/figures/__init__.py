@@ -24,10 +24,7 @@ from vuskit.figures.choice import ChoiceDisplay
 from vuskit.figures.panels import Panel, PanelsDisplay
 
 # Importing these modules registers the displays, in the order of a paper.
-from vuskit.figures.critical_difference import (  # isort: skip
-    CriticalDifferenceDisplay,
-    DifferencePanelsDisplay,
-)
+from vuskit.figures.critical_difference import CriticalDifferenceDisplay  # isort: skip
 from vuskit.figures.sensitivity import (  # isort: skip
     Case,
     CasePanelsDisplay,
@@ -61,11 +58,7 @@ from vuskit.figures.boxes import (  # isort: skip
     CenteredBoxDisplay,
     SeparabilityBoxDisplay,
 )
-from vuskit.figures.consistency import (  # isort: skip
-    ConsistencyPanelsDisplay,
-    EntropyDisplay,
-    RankLinesDisplay,
-)
+from vuskit.figures.consistency import EntropyDisplay, RankLinesDisplay  # isort: skip
 from vuskit.figures.timing import (  # isort: skip
     TimingPanel,
     TimingSeriesDisplay,
@@ -79,11 +72,9 @@ __all__ = [
     "CasesDisplay",
     "CenteredBoxDisplay",
     "ChoiceDisplay",
-    "ConsistencyPanelsDisplay",
     "CriticalDifferenceDisplay",
     "DetectorBarsDisplay",
     "DetectorComparisonDisplay",
-    "DifferencePanelsDisplay",
     "Display",
     "EntropyDisplay",
     "FigureEntry",

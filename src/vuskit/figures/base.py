@@ -221,7 +221,7 @@ def list_figures() -> list[FigureEntry]:
     >>> for entry in list_figures()[:2]:
     ...     print(entry.name, "-", entry.title)
     critical_difference - mean ranks, and which do not differ significantly
-    difference_panels - critical-difference diagrams of the same names by several measures
+    sensitivity - measures of one score while threshold, lag, noise or ratio varies
     """
     return list(_FIGURES.values())
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vuskit._util.optional import require
-from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
 from vuskit.figures._drawing import (
     family_legend,
@@ -226,80 +224,6 @@ class RankLinesDisplay(Display):
         where = self.dataset or "all series"
         detectors, measures = self.table.shape
         return f"{self.quantity} of {detectors} detectors, {measures} measures, {where}"
-
-
-@register_figure(
-    name="consistency_panels",
-    title="entropy by family; mean ranks and entropies of each detector, overall and on data sets",
-    source="the consistency study, by `vuskit.studies.exhibits.consistency_panels`",
-)
-@dataclass(eq=False, repr=False)
-class ConsistencyPanelsDisplay(Display):
-    """Entropy by family of measures; ranks and entropies of the detectors by data set.
-
-    Attributes
-    ----------
-    entropy : EntropyDisplay
-        Mean entropies; only those of the families are drawn.
-    ranks, entropies : sequence of RankLinesDisplay
-        First over all data sets, then one for each data set. Both have the same length.
-
-    Raises
-    ------
-    InvalidInputError
-        If they are empty or differ in length.
-    """
-
-    entropy: EntropyDisplay
-    ranks: Sequence[RankLinesDisplay]
-    entropies: Sequence[RankLinesDisplay]
-
-    def __post_init__(self) -> None:
-        if not self.ranks or len(self.ranks) != len(self.entropies):
-            raise InvalidInputError(
-                "`ranks` and `entropies` must have the same length, at least 1, got "
-                f"{len(self.ranks)} and {len(self.entropies)}"
-            )
-
-    def data(self) -> dict[str, Any]:
-        """Return the data of all parts."""
-        return {
-            "entropy": self.entropy.to_dict(),
-            "ranks": [one.to_dict() for one in self.ranks],
-            "entropies": [one.to_dict() for one in self.entropies],
-        }
-
-    def plot(self, ax: Any = None) -> ConsistencyPanelsDisplay:
-        """Draw the families on top, then a row of ranks and entropies for each data set.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into panels; a new figure by default.
-        """
-        data = self.to_dict()
-        families, rows = data["entropy"]["by_family"], len(data["ranks"])
-        heights = [0.35 + 0.14 * len(families)]
-        heights += [0.55 + 0.125 * len(data["ranks"][0]["measures"])] * rows
-        cells = [Cell(0, 0, 1, 2)]
-        cells += [Cell(1 + row, column) for row in range(rows) for column in range(2)]
-        canvas = open_canvas(ax, cells, size=(PAGE, sum(heights) + 0.2), heights=heights)
-        above, *others = canvas.panels
-        measure_bars(above, to_array([one["value"] for one in families]), families)
-        above.set_yticks(range(len(families)), [one["title"] for one in families], fontsize=SMALL)
-        canvas.title(above, f"(a) {data['entropy']['label']}")
-        for row, pair in enumerate(zip(self.ranks, self.entropies, strict=True)):
-            for axis, display, letter in zip(others[2 * row :], pair, "bc", strict=False):
-                display.plot(axis, legend=False)
-                where = display.dataset or "all data sets"
-                canvas.title(axis, f"({letter}{f'.{row}' if row else ''}) {where}")
-        canvas.legend(others[0].get_legend_handles_labels()[0])
-        self._drawn(canvas)
-        return self
-
-    def _about(self) -> str:
-        where = [one.dataset or "all data sets" for one in self.ranks]
-        return f"{len(self.entropy.by_measure)} measures, {', '.join(where)}"
 
 
 def _mark_families(axis: Any, measures: list[dict[str, Any]]) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vuskit._util.optional import require
-from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import PAGE, SMALL, TEXT, Cell, open_canvas
+from vuskit.figures._canvas import PAGE, SMALL, TEXT, open_canvas
 from vuskit.figures._families import describe_names
 from vuskit.figures.base import Display, register_figure
 
@@ -137,60 +136,6 @@ class CriticalDifferenceDisplay(Display):
 
     def _about(self) -> str:
         return f"{len(self.ranks)} names, {self.test}"
-
-
-@register_figure(
-    name="difference_panels",
-    title="critical-difference diagrams of the same names by several measures",
-    source="tables of results by measure, by `vuskit.studies.exhibits.detector_differences`",
-)
-@dataclass(eq=False, repr=False)
-class DifferencePanelsDisplay(Display):
-    """Diagrams by measure, one below the other.
-
-    Attributes
-    ----------
-    panels : dict of CriticalDifferenceDisplay
-        Diagrams by the title of the measure.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no panel.
-    """
-
-    panels: Mapping[str, CriticalDifferenceDisplay]
-
-    def __post_init__(self) -> None:
-        if not self.panels:
-            raise InvalidInputError("`panels` must hold at least one diagram, got none")
-
-    def data(self) -> dict[str, Any]:
-        """Return the data of each diagram by its title."""
-        return {"panels": {name: panel.to_dict() for name, panel in self.panels.items()}}
-
-    def plot(self, ax: Any = None) -> DifferencePanelsDisplay:
-        """Draw the diagrams.
-
-        Parameters
-        ----------
-        ax : Axes or as many as there are diagrams, optional
-            Where to draw; one axis is divided. A new figure by default.
-        """
-        most = max(len(panel.ranks) for panel in self.panels.values())
-        lines = max(len(panel.groups) for panel in self.panels.values())
-        height = 2 * _HEAD + _ROW * (math.ceil(most / 2) + _BAR_ROW * lines + 1.5)
-        cells = [Cell(row, 0) for row in range(len(self.panels))]
-        canvas = open_canvas(ax, cells, size=(PAGE, height * len(cells)))
-        canvas.lay_out()  # the diagrams depend on the width of their axes
-        pairs = zip("abcdefgh", self.panels.items(), canvas.panels, strict=False)
-        for letter, (name, panel), axis in pairs:
-            panel.plot(axis, title=f"({letter}) {name}: {panel.test}")
-        self._drawn(canvas)
-        return self
-
-    def _about(self) -> str:
-        return f"{', '.join(self.panels)}; {len(next(iter(self.panels.values())).ranks)} names"
 
 
 class _Diagram(NamedTuple):

@@ -276,7 +276,7 @@ def _draw_cases(
 @register_figure(
     name="case_panels",
     title="threshold, lag, noise and ratio: two variants of a score each, and all measures",
-    source="one scored series, by `vuskit.studies.examples.sensitivity_example`",
+    source="pairs of variants of a score, by `vuskit.studies.sensitivity`",
 )
 @dataclass(eq=False, repr=False)
 class CasePanelsDisplay(Display):

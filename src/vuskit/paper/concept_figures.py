@@ -5,11 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit.datasets import ScoredSeries
-from vuskit.figures import Panel, PanelsDisplay, soft_label
+from vuskit.datasets import ScoredSeries, Series
+from vuskit.figures import (
+    CasePanelsDisplay,
+    DetectorBarsDisplay,
+    DetectorComparisonDisplay,
+    LabelEvolutionDisplay,
+    LabelingDisplay,
+    Panel,
+    PanelsDisplay,
+    SectionsDisplay,
+    SoftLabelDisplay,
+    VolumeDisplay,
+    soft_label,
+)
+from vuskit.measures.evaluate import evaluate_many
+from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.measures.thresholds import Sigma, threshold_value
 from vuskit.paper.examples import Example
 from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
 from vuskit.paper.material import Material
@@ -24,21 +40,21 @@ from vuskit.paper.words import (
     titles,
 )
 from vuskit.studies import TableComparison, compare
-from vuskit.studies.examples import (
-    comparison_example,
-    evolution_example,
-    extension_example,
-    labeling_example,
-    measures_example,
-    sections_example,
-    sensitivity_example,
-)
+from vuskit.studies.perturbations import crops_by_ratio
+from vuskit.studies.sensitivity import compare_cases
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Floats = NDArray[np.float64]
+
 _ALPHA = 0.1
 _SHARE_PRESENT = 0.5  # share of the series that a detector must have scored to be ranked
+_VARIED = ("threshold", "lag", "noise", "ratio")
+_SHARES = (0.05, 0.2)  # of anomalous points, in the two crops of Figure 2
+_SHORT = 60  # longest buffer of Figure 5, in points, so that single points stay visible
+_LABELINGS = ("as labeled", "middle third", "first half", "with surroundings")
+_N_BUFFERS = 5  # of Figure 7
 
 
 def _frame(columns: Any) -> pd.DataFrame:
@@ -115,21 +131,55 @@ def _places(orders: dict[str, list[str]]) -> tuple[list[str], list[int], list[in
 # -- Figures 2 to 7: one series --------------------------------------------------------------------
 
 
-def _single(material: Material) -> tuple[ScoredSeries, str, EvaluationSettings]:
-    """Return series, detector and settings of Figures 2 to 7; the settings hold the buffer."""
+def _single(material: Material) -> tuple[ScoredSeries, str, int]:
+    """Return series, detector and buffer of Figures 2 to 7."""
     series, detector = material.examples.single
     scored = material.scored(series)
     if not scored.series.events or scored.series.labels.all():
         raise NotPossibleError(f"{series} must have both normal and anomalous points")
-    return scored, detector, _settings_on(material, series)
+    return scored, detector, material.buffer(series)
 
 
-def _settings_on(material: Material, series: str) -> EvaluationSettings:
-    return material.settings.replace(buffer=material.buffer(series))
-
-
-def _about(scored: ScoredSeries, detector: str, n_points: int, buffer: Any) -> str:
+def _about(scored: ScoredSeries, detector: str, n_points: int, buffer: int) -> str:
     return f"{detector} on {n_points:,} points of {_name(scored)}, with a buffer of {buffer}."
+
+
+def _name(scored: ScoredSeries) -> str:
+    return f"{scored.series.dataset}/{scored.series.name}"
+
+
+def part_around_anomaly(scored: ScoredSeries, margin: int) -> ScoredSeries:
+    """Return the stretch around the anomaly of median length, with `margin` points on each side.
+
+    Other anomalies in the stretch are kept. At the ends of the series the stretch is shorter.
+    """
+    start, stop = _typical_anomaly(scored)
+    one = scored.series
+    kept = slice(max(start - margin, 0), min(stop + margin, one.n_points))
+    part = Series(one.name, one.dataset, one.values[kept], one.labels[kept], channels=one.channels)
+    scores = {name: score[kept] for name, score in scored.scores.items()}
+    return ScoredSeries(part, scores, dict(scored.repeats))
+
+
+def _typical_anomaly(scored: ScoredSeries) -> tuple[int, int]:
+    bounds = sorted(scored.series.events, key=lambda pair: pair[1] - pair[0])
+    start, stop = bounds[(len(bounds) - 1) // 2]
+    return start, stop
+
+
+def first_run(scored: ScoredSeries, detector: str) -> Floats:
+    """Return the score of the first run of a detector."""
+    return scored.scores[scored.repeats.get(detector, (detector,))[0]]
+
+
+def first_channel(scored: ScoredSeries) -> Floats:
+    """Return the first channel of the series; missing values are interpolated."""
+    values = scored.series.values
+    line = np.array(values if values.ndim == 1 else values[:, 0])
+    known = np.flatnonzero(np.isfinite(line))
+    if not known.size:
+        return np.zeros(line.size)
+    return np.interp(np.arange(line.size), known, line[known])
 
 
 @exhibit(
@@ -141,9 +191,9 @@ def _about(scored: ScoredSeries, detector: str, n_points: int, buffer: Any) -> s
 )
 def limits(material: Material) -> Built:
     """Four changes of one score and their effect on all measures."""
-    scored, detector, settings = _single(material)
-    display = sensitivity_example(
-        scored, detector, settings=settings, measures=material.consistency.measures
+    scored, detector, buffer = _single(material)
+    display = changed_cases(
+        scored, detector, buffer, material.settings, material.consistency.measures
     )
     rows, largest = [], []
     for vary, cases in display.panels.items():
@@ -163,23 +213,68 @@ def limits(material: Material) -> Built:
     steady = in_order(changes.groupby("measure", sort=False)["change"].mean())
     size = next(iter(display.panels.values())).label.size
     caption = (
-        f"{_about(scored, detector, size, settings.buffer)} Each part changes one condition: "
+        f"{_about(scored, detector, size, buffer)} Each part changes one condition: "
         f"{joined(display.panels)}. Ratio: share of anomalous points. Largest change in each part: "
         f"{'; '.join(largest)}. Averaged over the parts, {title_of(str(steady.index[0]))} changes "
         f"least ({number(steady.iloc[0])}), {title_of(str(steady.index[-1]))} most "
-        f"({number(steady.iloc[-1])}). {display.caption}"
+        f"({number(steady.iloc[-1])}). Two variants of one score, the values of all measures, and "
+        "their differences. Shaded: anomalies. Dashed: threshold. Crops are drawn at their "
+        "position in the series."
     )
     return Built(caption, table, (Part(display),))
+
+
+def changed_cases(
+    scored: ScoredSeries,
+    detector: str,
+    buffer: int,
+    settings: EvaluationSettings,
+    measures: tuple[Measure, ...],
+) -> CasePanelsDisplay:
+    """Return all measures before and after four changes, on a stretch around one anomaly.
+
+    Without two crops that differ enough in their share of anomalous points, the ratio is omitted.
+    """
+    start, stop = _typical_anomaly(scored)
+    part = part_around_anomaly(scored, max(3 * buffer, 12 * (stop - start)))
+    shares = _reachable_shares(part.series.labels)
+    panels = {
+        vary: compare_cases(
+            part.series.labels,
+            first_run(part, detector),
+            buffer=buffer,
+            vary=vary,
+            at=shares if vary == "ratio" else None,
+            series=first_channel(part),
+            measures=measures,
+            volume_factor=settings.volume_factor,
+        )
+        for vary in _VARIED
+        if vary != "ratio" or shares is not None
+    }
+    return CasePanelsDisplay(panels, title=f"Sensitivity on {_name(scored)}")
+
+
+def _reachable_shares(labels: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """Return the lowest and the highest share from 5 to 20 % that crops reach."""
+    crops = crops_by_ratio(labels, count=16, low=_SHARES[0], high=_SHARES[1])
+    found = [crop.target for crop in crops if crop.stop > crop.start]
+    return (found[0], found[-1]) if len(found) > 1 else None
 
 
 @exhibit("fig", 3, "labeling", title="One anomaly, several labelings", needs=["consistency"])
 def labeling(material: Material) -> Built:
     """Values of one score under several labelings of the same anomaly."""
     example = material.examples.compared[0]
-    scored, settings = material.scored(example.series), _settings_on(material, example.series)
+    scored, buffer = material.scored(example.series), material.buffer(example.series)
+    part = part_around_anomaly(scored, 3 * buffer)
+    labels = labelings(part, max(buffer // 4, 1))
     panels, rows = [], []
     for letter, detector in zip("ab", example.detectors, strict=True):
-        display = labeling_example(scored, detector, settings=settings)
+        display = LabelingDisplay.from_labels(
+            first_channel(part), first_run(part, detector), labels, buffer=buffer
+        )
+        display.title = f"Labeling strategies on {_name(scored)}"
         panels.append(Panel(f"({letter}) {detector}", display))
         rows += [
             {"detector": detector, "labels": name, **found}
@@ -199,16 +294,40 @@ def labeling(material: Material) -> Built:
     return Built(caption, table, (Part(PanelsDisplay([panels])),))
 
 
+def labelings(part: ScoredSeries, aside: int) -> dict[str, NDArray[np.bool_]]:
+    """Return four labelings of the anomalies of a series; the last adds points on each side."""
+    labels = {name: np.zeros(part.series.n_points, dtype=bool) for name in _LABELINGS}
+    for start, stop in part.series.events:
+        third, half = (stop - start) // 3, max((stop - start) // 2, 1)
+        kept = (
+            slice(start, stop),
+            slice(start + third, stop - third),
+            slice(start, start + half),
+            slice(max(start - aside, 0), stop + aside),
+        )
+        for label, place in zip(labels.values(), kept, strict=True):
+            label[place] = True
+    return labels
+
+
 @exhibit("fig", 4, "volume", title="From AUC to R-AUC to VUS", needs=["consistency"])
 def volume(material: Material) -> Built:
     """Labels, curves and the surface of one score."""
-    scored, detector, settings = _single(material)
-    display = measures_example(scored, detector, settings=settings)
+    scored, detector, buffer = _single(material)
+    settings = material.settings
+    part = part_around_anomaly(scored, 3 * buffer)
+    display = VolumeDisplay.from_scores(
+        part.series.labels, first_run(part, detector), max_buffer=buffer, curve="roc",
+        definition=settings.definition, side=settings.side,
+    )  # fmt: skip
+    display.title = f"From AUC to VUS on {_name(scored)}"
     curve, surface = display.curve, display.surface
     caption = (
         f"{_about(scored, detector, display.label.size, curve.buffer)} AUC-ROC uses no buffer "
         f"({curve.plain_area:.3f}), R-AUC-ROC this buffer ({curve.buffered_area:.3f}), and VUS-ROC "
-        f"the mean over all buffers up to it ({surface.volume:.3f}). {display.caption}"
+        f"the mean over all buffers up to it ({surface.volume:.3f}). Top: labels without a buffer, "
+        "with one buffer, and with growing buffers. Bottom: the curve, the curve with a buffer, "
+        "and the surface over all buffers."
     )
     rates, heights = np.meshgrid(surface.places, surface.buffers)
     table = _frame(
@@ -224,8 +343,14 @@ def volume(material: Material) -> Built:
 @exhibit("fig", 5, "label-extension", title="How a buffer extends a label", needs=["consistency"])
 def label_extension(material: Material) -> Built:
     """Label, soft label and a prediction."""
-    scored, detector, settings = _single(material)
-    display = extension_example(scored, detector, settings=settings)
+    scored, detector, longest = _single(material)
+    buffer = min(longest, _SHORT)
+    threshold = threshold_value(Sigma(1.0), first_run(scored, detector))
+    part = part_around_anomaly(scored, 2 * buffer)
+    display = SoftLabelDisplay.from_labels(
+        part.series.labels, buffer=buffer, y_pred=first_run(part, detector) >= threshold
+    )
+    display.title = f"Label extension on {_name(scored)}"
     label, soft = display.label, display.soft
     predicted = np.zeros_like(label) if display.prediction is None else display.prediction
     beside = predicted & ~label
@@ -250,13 +375,16 @@ def label_extension(material: Material) -> Built:
 @exhibit("fig", 6, "sections", title="Static and dynamic sections", needs=["consistency"])
 def sections(material: Material) -> Built:
     """Sections whose label depends on the buffer, and sections whose label does not."""
-    scored, detector, settings = _single(material)
-    display = sections_example(scored, detector, settings=settings)
+    scored, detector, buffer = _single(material)
+    part = part_around_anomaly(scored, 4 * buffer)
+    display = SectionsDisplay.from_scores(
+        part.series.labels, first_run(part, detector), max_buffer=buffer
+    )
+    display.title = f"Static and dynamic sections on {_name(scored)}"
     whole, size = scored.series, display.label.size
-    name, _ = material.examples.single
-    reached = np.asarray(soft_label(whole.labels, buffer=material.buffer(name)) > 0)
+    reached = np.asarray(soft_label(whole.labels, buffer=buffer) > 0)
     caption = (
-        f"{_about(scored, detector, size, settings.buffer)} {int(display.dynamic.sum()):,} of "
+        f"{_about(scored, detector, size, buffer)} {int(display.dynamic.sum()):,} of "
         "these points are in dynamic sections, where the soft label depends on the buffer. In the "
         f"whole series, {int(reached.sum()):,} of {whole.n_points:,} points are dynamic "
         f"({100 * reached.mean():.1f}%); the static rest is evaluated once for all buffers."
@@ -273,17 +401,16 @@ def sections(material: Material) -> Built:
     return Built(caption, table, (Part(display),))
 
 
-def _name(scored: ScoredSeries) -> str:
-    return f"{scored.series.dataset}/{scored.series.name}"
-
-
 @exhibit(
     "fig", 7, "label-growth", title="The soft label as the buffer grows", needs=["consistency"]
 )
 def label_growth(material: Material) -> Built:
     """Soft labels of growing buffers."""
-    scored, _, settings = _single(material)
-    display = evolution_example(scored, settings=settings)
+    scored, _, buffer = _single(material)
+    part = part_around_anomaly(scored, 2 * buffer)
+    lengths = np.unique(np.linspace(0, buffer, _N_BUFFERS).round().astype(int)).tolist()
+    display = LabelEvolutionDisplay.from_labels(part.series.labels, buffers=lengths)
+    display.title = f"Labels as L grows on {_name(scored)}"
     sums = [float(soft.sum()) for soft in display.soft]
     caption = (
         f"Soft labels on {display.label.size:,} points of {_name(scored)}, for buffers from 0 to "
@@ -307,11 +434,12 @@ def quality(material: Material) -> Built:
     """Scores, curves, surfaces and values of two detectors on a series, twice."""
     parts, tables, said = [], [], []
     for letter, example in zip("AB", material.examples.compared, strict=False):
-        display = comparison_example(
+        display = compared_detectors(
             material.scored(example.series),
             example.detectors,
-            settings=_settings_on(material, example.series),
-            measures=material.consistency.measures,
+            material.buffer(example.series),
+            material.settings,
+            material.consistency.measures,
         )
         values = _values_on(material, example)
         tables.append(values.reset_index().assign(series=example.series))
@@ -321,6 +449,27 @@ def quality(material: Material) -> Built:
     table = require("pandas", purpose="tables").concat(tables, ignore_index=True)
     caption = f"{' '.join(said)} {_PANELS_OF_8}"
     return Built(caption, table, tuple(parts))
+
+
+def compared_detectors(
+    scored: ScoredSeries,
+    detectors: tuple[str, ...],
+    buffer: int,
+    settings: EvaluationSettings,
+    measures: tuple[Measure, ...],
+) -> DetectorComparisonDisplay:
+    """Return scores, curves, surfaces and values of some detectors on a series."""
+    labels, scores = scored.series.labels, {name: first_run(scored, name) for name in detectors}
+    display = DetectorComparisonDisplay.from_scores(
+        labels, scores, buffer=buffer, measures=measures, volume_factor=settings.volume_factor,
+        definition=settings.definition, side=settings.side,
+    )  # fmt: skip
+    found = evaluate_many(
+        labels, scores, measures=measures, settings=settings.replace(buffer=buffer)
+    )
+    display.bars = DetectorBarsDisplay.from_evaluations(found)
+    display.title = f"{' and '.join(detectors)} on {_name(scored)}"
+    return display
 
 
 _PANELS_OF_8 = (

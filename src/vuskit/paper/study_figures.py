@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vuskit._util.optional import require
+from vuskit.datasets import ScoredSeries
 from vuskit.figures import (
+    CenteredBoxDisplay,
     EntropyDisplay,
     Panel,
     PanelsDisplay,
     RankLinesDisplay,
     RobustnessBarsDisplay,
     ScatterDisplay,
+    SeparabilityBarsDisplay,
+    SeparabilityBoxDisplay,
+    SeriesDisplay,
     SummaryDisplay,
 )
 from vuskit.measures.registry import Measure
+from vuskit.paper.concept_figures import first_channel, first_run
 from vuskit.paper.examples import MBA_805, find_series
 from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
 from vuskit.paper.material import Material
@@ -29,11 +37,6 @@ from vuskit.paper.words import (
     with_values,
 )
 from vuskit.studies import RobustnessResult, Separability, SeparabilityResult
-from vuskit.studies.exhibits import (
-    centered_values,
-    separability_by_dataset,
-    separability_example,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +97,12 @@ def lag(material: Material) -> Built:
     series = material.examples.compared[0].series
     centered = material.robustness.centered(series, "lag")
     detectors = list(dict.fromkeys(centered.index.get_level_values("detector")))
-    display = centered_values(material.robustness, series, detectors=detectors)
+    display = CenteredBoxDisplay(
+        series,
+        {one: centered.loc[one] for one in detectors},
+        own_measures=material.robustness.measures,
+        title=f"Centered values under lag on {series}",
+    )
     spread = in_order(centered.std(ddof=0))
     caption = (
         f"Values of each measure under {plural(int(material.robustness.study.count), 'lag')} of "
@@ -207,7 +215,7 @@ def pairs(material: Material) -> Built:
         z = found.to_frame()
         z = z[(z["dataset"] + "/" + z["series"]) == series]
         by_pair = z.set_index(["accurate", "inaccurate", "measure"])["z"]
-        display = separability_example(found, material.scored(series), pairs=chosen)
+        display = pairs_display(found, material.scored(series), chosen, by_pair)
         parts.append(Part(display, f"({letter}) {series}"))
         tables.append(z)
         means = in_order(by_pair.groupby("measure").mean(), lowest_first=False)
@@ -222,6 +230,24 @@ def pairs(material: Material) -> Built:
         f"detector. z: difference of their means in {_z_unit(found)}; higher is more separable."
     )
     return Built(caption, _concat(tables, ignore_index=True), tuple(parts))
+
+
+def pairs_display(
+    found: SeparabilityResult, scored: ScoredSeries, chosen: list[tuple[str, str]], z: pd.Series
+) -> SeparabilityBoxDisplay:
+    """Return the scores of some pairs of detectors above the boxes of their values."""
+    series = f"{scored.series.dataset}/{scored.series.name}"
+    detectors = dict.fromkeys(name for pair in chosen for name in pair)
+    lines = {name: first_run(scored, name) for name in detectors}
+    return SeparabilityBoxDisplay(
+        series,
+        chosen,
+        [found.pair_values(series, good, bad) for good, bad in chosen],
+        [[float(z[good, bad, name]) for name in found.study.names] for good, bad in chosen],
+        SeriesDisplay.from_scores(scored.series.labels, lines, series=first_channel(scored)),
+        own_measures=found.measures,
+        title=f"Separability on {series}",
+    )
 
 
 def _z_unit(found: SeparabilityResult) -> str:
@@ -291,7 +317,22 @@ def separability(material: Material) -> Built:
     present = dict.fromkeys(by_series.index.get_level_values("dataset"))
     wanted = material.examples.datasets(_DATASETS["separability"])
     shown = [name for name in wanted if name in present]
-    display = separability_by_dataset(found, shown)
+    means = by_series.groupby(level="dataset", sort=False).mean().T
+    medians = found.to_frame().pivot_table(
+        index="measure", columns="dataset", values="z", aggfunc="median", sort=False
+    )
+    pandas = require("pandas", purpose="tables")
+    bars = pandas.DataFrame({"overall": averages["mean"], **{one: means[one] for one in shown}})
+    marks = pandas.DataFrame(
+        {"overall": averages["median"], **{one: medians.get(one, np.nan) for one in shown}}
+    )
+    display = SeparabilityBarsDisplay(
+        bars,
+        "mean z",
+        marks.loc[bars.index],
+        own_measures=found.measures,
+        title="Separability by data set",
+    )
     mean = in_order(averages["mean"], lowest_first=False)
     median = in_order(averages["median"], lowest_first=False)
     used = len(found.values) - len(found.series_without_pairs)
@@ -303,8 +344,8 @@ def separability(material: Material) -> Built:
         f"{_of(averages['median'], 'auc_roc')}. Bars: mean over series of their mean finite z, as "
         "in the paper; a few pairs that hardly vary can dominate it. Diamonds: median over pairs."
     )
-    means = {f"mean z, {name}": by_series.loc[name].mean() for name in shown}
-    table = averages.assign(**means).reset_index()
+    columns = {f"mean z, {name}": by_series.loc[name].mean() for name in shown}
+    table = averages.assign(**columns).reset_index()
     return Built(caption, table, (Part(display),))
 
 

@@ -102,8 +102,8 @@ def run_study(
 
     Examples
     --------
-    >>> from vuskit.studies.examples import example_series
-    >>> found = run_study("robustness", example_series(), measures=["auc_pr"], count=3)
+    >>> from vuskit.datasets.synthetic import three_scores
+    >>> found = run_study("robustness", three_scores(), measures=["auc_pr"], count=3)
     >>> type(found).__name__, found.study.count
     ('RobustnessResult', 3)
     """
