@@ -102,6 +102,7 @@ dist: $(VENV)/.dev ## Build sdist, this platform's wheel and the pure wheel into
 
 release-check: dist ## Build, check, install each wheel into an empty environment and use it; TAG=v0.2.0
 	$(BIN)/python tests/release_version.py $(TAG)
+	$(BIN)/pytest -q tests/check_wheels.py
 	for wheel in dist/*.whl; do $(MAKE) --no-print-directory wheel-check WHEEL=$$wheel || exit 1; done
 
 wheel-check:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
+from fresh import forgotten_modules
 from hypothesis import HealthCheck, settings
 from together import scheduler
 
@@ -45,13 +45,8 @@ def test_data() -> Path:
 @pytest.fixture(autouse=True)
 def forget_local_modules(tmp_path_factory):
     """Forget modules from temporary folders: a process imports each name only once."""
-    before = set(sys.modules)
-    yield
-    place = os.path.realpath(tmp_path_factory.getbasetemp()) + os.sep
-    for name in sys.modules.keys() - before:
-        file = getattr(sys.modules[name], "__file__", None)
-        if isinstance(file, str) and os.path.realpath(file).startswith(place):
-            del sys.modules[name]
+    with forgotten_modules(tmp_path_factory.getbasetemp()):
+        yield
 
 
 @pytest.fixture(params=["native", "numpy"])

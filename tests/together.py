@@ -18,8 +18,6 @@ GROUPS = {
     "explore": r"^tests/explore/",
     # The site is built once.
     "site": r"^tests/docs/test_site\.py",
-    # Wheel and sdist are built once; the environment gets its libraries in the order of the tests.
-    "release": r"^tests/test_release\.py",
     # Clusters of processes, one at a time.
     "executors": r"^tests/(bench/test_runner|engine/test_(executors|run))\.py",
     # Each process would compile stumpy anew, for half a minute.

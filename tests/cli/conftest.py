@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from cli.json_keys import key_paths
+from fresh import forgotten_names
 
 from vuskit.cli import main
 from vuskit.datasets.synthetic import three_scores
-from vuskit.measures import registry
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -25,9 +25,10 @@ class Outcome:
 
 
 @pytest.fixture(autouse=True)
-def own_registry(monkeypatch):
-    """Forget the measures that a test registers."""
-    monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
+def own_registries():
+    """Forget what a test registers."""
+    with forgotten_names():
+        yield
 
 
 @pytest.fixture
