@@ -147,7 +147,7 @@ def test_changed_settings_are_found(forged):
     forged.change("results", change)
     found = forged.problems()
     assert "what it depends on differs from its key" in found
-    assert "its settings differ from its name" in found
+    assert "does not match its settings" in found
 
 
 def test_changed_settings_with_new_keys_are_found(forged):
@@ -164,7 +164,7 @@ def test_changed_settings_with_new_keys_are_found(forged):
     forged.change("planned", lambda row: row.update(key=keys.get(row["key"], row["key"])))
     found = forged.problems()
     assert "differs from its key" not in found
-    assert "its settings differ from its name" in found
+    assert "does not match its settings" in found
     assert "its buffer is stored as 50, but its settings give 40" in found
 
 
@@ -176,6 +176,54 @@ def test_changed_measures_are_found(forged):
     assert "measure vus_pr: its title must be 'VUS-PR', got 'AUC-PR'" in found
     forged.change("measures", lambda row: row.update(higher_is_better=0))
     assert "its higher_is_better must be True, got False" in forged.problems()
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "problem"),
+    [
+        ("planned", {"detector": {"ours": "Values", "Values": "ours"}}, "has no detector 'ours'"),
+        ("planned", {"seed": {None: 7}}, "does not match its seed"),
+        ("planned", {"series": {"a": "b", "b": "a"}}, "does not match its series"),
+        ("measures", {"highest": {1.0: 0.5}}, "its bounds must be (0.0, 1.0), got (0.0, 0.5)"),
+        ("starts", {"plan": {"buffer = 50": "buffer = 400"}}, "has no settings 'buffer=50, "),
+        ("starts", {"plan": {'name = "values"': 'name = "random"'}}, "has no detector 'Values'"),
+        ("starts", {"plan": {"[[series]]": "\0"}}, "plan.toml: must be TOML, got: "),
+    ],
+)
+def test_names_and_plans_of_other_results_are_found(forged, table, change, problem):
+    def replaced(row):
+        for column, texts in change.items():
+            for old, new in texts.items():
+                if row[column] == old:
+                    row[column] = new
+                    break
+                if table == "starts":
+                    assert old in row[column]
+                    row[column] = row[column].replace(old, new)
+
+    forged.change(table, replaced)
+    assert problem in forged.problems()
+
+
+def test_evaluations_of_another_detector_are_found(forged):
+    """The names of two evaluations are swapped, so that a detector gets the values of another."""
+    with Store.read(forged.place) as store:
+        rows = [row for row in store.rows("planned") if row["kind"] == "evaluate"]
+    first = rows[0]
+    second = next(
+        row for row in rows if row["hash"] == first["hash"] and row["detector"] != first["detector"]
+    )
+    swapped = {first["key"]: second["key"], second["key"]: first["key"]}
+    forged.change("planned", lambda row: row.update(key=swapped.get(row["key"], row["key"])))
+    assert "does not match its parent" in forged.problems()
+    swapped = {first["parent"]: second["parent"], second["parent"]: first["parent"]}
+
+    def follow(row):
+        if row["kind"] == "evaluate":
+            row.update(parent=swapped.get(row["parent"], row["parent"]))
+
+    forged.change("planned", follow)
+    assert "does not match its detector" in forged.problems()
 
 
 def test_changed_labels_are_found(forged):

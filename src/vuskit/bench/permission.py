@@ -33,16 +33,16 @@ def stored_code(action: JobAction) -> tuple[str, ...]:
     job = action.job
     imports = _with_files(action.imports, action.base)
     file_format = job.series.source.format_name
-    if file_format is not None and not _is_known(get_format, file_format):
+    if file_format is not None and not is_known(get_format, file_format):
         return imports
     match job:
         case ScoreJob(detector=detector) if ":" in detector.name:
             folder = Path(detector.folder) if detector.folder else None
             return (*imports, *_with_files([detector.name], folder))
         case ScoreJob(detector=detector):
-            return () if _is_known(detector_class, detector.name) else imports
+            return () if is_known(detector_class, detector.name) else imports
         case EvaluateJob(measures=measures):
-            known = all(_is_known(get_measure, measure.name) for measure in measures)
+            known = all(is_known(get_measure, measure.name) for measure in measures)
             return () if known else imports
     return ()
 
@@ -85,7 +85,8 @@ def refused_code(what: str, code: Sequence[str]) -> InvalidInputError:
     )
 
 
-def _is_known(look_up: Callable[[str], object], name: str) -> bool:
+def is_known(look_up: Callable[[str], object], name: str) -> bool:
+    """Whether a name is registered."""
     try:
         look_up(name)
     except InvalidInputError:

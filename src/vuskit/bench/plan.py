@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args
@@ -537,20 +537,26 @@ def _detectors(where: str, entry: dict[str, Any], base: Path) -> list[DetectorSp
         raise InvalidInputError(
             f"`{where}` has no key 'seed'; set the plan's `seeds`, which apply to all detectors"
         )
-    varied = [key for key, value in given.items() if isinstance(value, list) and len(value) > 1]
     try:
-        title = names.label or (name if ":" in name else detector_class(name).title)
-        specs = []
-        for params in _grid(given):
-            shown = ", ".join(f"{key}={params[key]}" for key in varied)
-            spec = DetectorSpec.of(name, params, f"{title}({shown})" if shown else title, str(base))
+        specs = list(detector_specs(name, names.label, given, base))
+        for spec in specs:
             spec.build(seed=0)
-            specs.append(spec)
     except MissingDependencyError as error:
         raise MissingDependencyError(f"`{where}`: {error}") from error
     except (InvalidInputError, TypeError) as error:
         raise InvalidInputError(f"`{where}`: {error}") from error
     return specs
+
+
+def detector_specs(
+    name: str, label: str | None, given: dict[str, Any], base: Path
+) -> Iterator[DetectorSpec]:
+    """Yield the detectors of an entry: one per combination of parameters given as lists."""
+    varied = [key for key, value in given.items() if isinstance(value, list) and len(value) > 1]
+    title = label or (name if ":" in name else detector_class(name).title)
+    for params in _grid(given):
+        shown = ", ".join(f"{key}={params[key]}" for key in varied)
+        yield DetectorSpec.of(name, params, f"{title}({shown})" if shown else title, str(base))
 
 
 def _unique(specs: list[DetectorSpec]) -> tuple[DetectorSpec, ...]:

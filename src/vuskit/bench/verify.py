@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +15,18 @@ import numpy as np
 from vuskit._util.tables import csv_text
 from vuskit._util.text import quoted
 from vuskit.bench.actions import EvaluateResult, evaluate_scores
-from vuskit.bench.jobs import EvaluateJob, Kind, settings_text
-from vuskit.bench.permission import stored_code
+from vuskit.bench.jobs import DetectorSpec, EvaluateJob, Kind
+from vuskit.bench.permission import is_known, stored_code
+from vuskit.bench.plan import detector_specs, make_plan
 from vuskit.bench.run import Run, RunSeries, stored_action, stored_buffer
 from vuskit.buffers import reads_values
 from vuskit.datasets import Series
+from vuskit.detectors import detector_class
 from vuskit.engine import NotApplicableError, Status
-from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.errors import InvalidInputError, MissingDependencyError, VuskitError
 from vuskit.measures.registry import list_measures
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.store.identity import import_object, importable, key_of
+from vuskit.store.identity import canonical, import_object, importable, key_of
 from vuskit.store.pack import PLAN, VALUES, member_problems
 from vuskit.store.store import DamagedStoreError, Named, Result, Store, encoded, value_digest
 
@@ -33,7 +38,7 @@ _COLUMNS = (
     "buffer_reason", "fit_seconds", "score_seconds", "detector_identity", "measure_identity",
     "score_key", "evaluate_key",
 )  # fmt: skip
-_MEASURE_FACTS = ("title", "family", "higher_is_better", "reference")
+_MEASURE_FACTS = ("title", "family", "bounds", "higher_is_better", "reference")
 
 
 @dataclass
@@ -135,14 +140,19 @@ class _Check:
             found.without_scores = not store.archive.manifest.get("scores")
             self._attempt(self._check_pack)
         self._attempt(self._check_measures)
-        planned: dict[str, Named] = {}
+        planned: list[tuple[Named, Result | None]] = []
         results: list[Result] = []
-        self._attempt(lambda: planned.update((named.key, named) for named, _ in store.planned()))
+        self._attempt(lambda: planned.extend(store.planned()))
         self._attempt(lambda: results.extend(store.results()))
         self._series: dict[str, RunSeries] = {}
         self._attempt(self._check_series)
         for result in results:
-            self._attempt(lambda one=result: self._check_result(one, planned.get(one.key)))  # type: ignore[misc]
+            self._attempt(lambda one=result: self._check_result(one))  # type: ignore[misc]
+        self._attempt(lambda: self._check_plan(planned))
+        self._scored = {_place(named) for named, _ in planned if named.kind != Kind.EVALUATE}
+        for pair in planned:
+            self._attempt(lambda pair=pair: self._check_names(*pair))  # type: ignore[misc]
+        requested = {named.key for named, _ in planned}
         evaluated = sorted(
             (one for one in results if one.kind == Kind.EVALUATE and one.status is Status.OK),
             key=lambda one: one.key,
@@ -165,7 +175,7 @@ class _Check:
                 if key not in known
             ]
         for place, result in enumerate(chosen):
-            if result.key in planned:
+            if result.key in requested:
                 self._attempt(lambda one=result: self._recompute(one))  # type: ignore[misc]
             else:
                 found.n_earlier += 1
@@ -233,8 +243,8 @@ class _Check:
                 last = stop
             self._series[one.hash] = one
 
-    def _check_result(self, result: Result, named: Named | None) -> None:
-        """Compare a result with its key, its digest and its names."""
+    def _check_result(self, result: Result) -> None:
+        """Compare a result with its key and its digest."""
         self._found.n_results += 1
         where = f"job {result.key}"
         if not result.environment:
@@ -252,13 +262,64 @@ class _Check:
             self._found.problems.append(
                 f"{where}: has values of {quoted(sorted(unknown))}, which it did not compute"
             )
-        if named is not None:
+
+    def _check_plan(self, planned: list[tuple[Named, Result | None]]) -> None:
+        """Compare detectors and settings with the text of the plan, without importing code."""
+        try:
+            plan = tomllib.loads(self._store.latest().plan)
+        except tomllib.TOMLDecodeError as error:
+            raise InvalidInputError(f"{PLAN}: must be TOML, got: {error}") from error
+        entries = [{**entry, "measures": "paper"} for entry in plan.get("evaluate", [])]
+        made = {"detectors": [{"name": "random"}], "series": [{"family": "ecg"}]}
+        known = make_plan({**made, "evaluate": entries}, base=Path(), name=PLAN).evaluations
+        allowed = {entry.text for entry in known}
+        detectors = {
+            (named.detector, result.about["detector"], canonical(result.about["params"]))
+            for named, result in planned
+            if named.kind == Kind.SCORE and result is not None
+        }
+        for named, _ in planned:
+            if named.settings is not None and named.settings not in allowed:
+                self._found.problems.append(
+                    f"{PLAN}: has no settings {named.settings!r} of job {named.key}"
+                )
+        given = list(_detectors(plan))
+        for label, name, params in sorted(detectors):
+            is_given = any(
+                (spec.label, spec.name) == (label, name) and _has_params(spec, params)
+                for spec in given
+            )
+            if not is_given and (":" in name or is_known(detector_class, name)):
+                self._found.problems.append(
+                    f"{PLAN}: has no detector {label!r} that is `{name}` with {params}"
+                )
+
+    def _check_names(self, named: Named, result: Result | None) -> None:
+        """Compare a result with its names in the plan."""
+        where = f"job {named.key}"
+        if result is None:
+            return
+        differing = [
+            name for name in ("kind", "parent") if getattr(named, name) != getattr(result, name)
+        ]
+        one = self._series[named.hash]
+        if (named.dataset, named.series) != (one.dataset, one.name):
+            differing.append("series")
+        if named.kind == Kind.SCORE and (named.seed or 0) != result.about["seed"]:
+            differing.append("seed")
+        if named.kind == Kind.EVALUATE:
             settings = EvaluationSettings.from_dict(result.about["settings"])
-            shown = (named.settings or "").partition(", train_length=")[0]
-            if shown != settings_text(settings, None):
-                self._found.problems.append(f"{where}: its settings differ from its name")
+            if (named.settings or "").partition(", train_length=")[0] != str(settings):
+                differing.append("settings")
             if named.hash != result.about["series"]:
-                self._found.problems.append(f"{where}: its series differs from its name")
+                differing.append("series")
+            if _place(named) not in self._scored:
+                differing.append("detector")
+        if differing:
+            self._found.problems.append(
+                f"{where}: its name in the plan does not match its {', '.join(differing)}"
+            )
+        if named.kind == Kind.EVALUATE and result.status is Status.OK:
             self._check_buffer(where, named, result)
 
     def _check_buffer(self, where: str, named: Named, result: Result) -> None:
@@ -343,3 +404,23 @@ class _Check:
                 self._found.problems.append(
                     f"{where}: {name} is stored as {then}, but recomputed as {now}"
                 )
+
+
+def _place(named: Named) -> tuple[object, ...]:
+    """Key of the scores of a job, with the names that it shares with its evaluations."""
+    scores = named.parent if named.kind == Kind.EVALUATE else named.key
+    return scores, named.hash, named.dataset, named.series, named.detector, named.seed
+
+
+def _detectors(plan: dict[str, Any]) -> Iterator[DetectorSpec]:
+    for entry in plan.get("detectors", []):
+        given = {key: value for key, value in entry.items() if key not in ("name", "label")}
+        with contextlib.suppress(InvalidInputError):  # a plug-in that is not installed
+            yield from detector_specs(entry["name"], entry.get("label"), given, Path())
+
+
+def _has_params(spec: DetectorSpec, params: str) -> bool:
+    try:
+        return canonical(spec.all_params) == params
+    except MissingDependencyError:  # it cannot be created here
+        return True
