@@ -134,6 +134,7 @@ $(VENV)/.dev: $(PROJECT) | $(BIN)/python
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/pytest -q -p no:cacheprovider tests/docs/check_style.py
 	@$(MAKE) --no-print-directory workflows
 
 # Both work offline.

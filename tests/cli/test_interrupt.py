@@ -180,15 +180,27 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
     assert not (tmp_path / "cache" / "Plant").exists()
 
 
-def test_study_summary_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize(
+    ("line", "place", "store"),
+    [
+        ("study summary saved --processes 1 --output out", "vuskit.store:Store.save", "series"),
+        ("study robustness saved --processes 2 --output out", "vuskit.store:Store.save", "series"),
+        ("study timing --only opt --output out", "vuskit.studies.timing.study:_Work.add", "runs"),
+        ("evaluate saved --buffer 9 --output out", "vuskit.bench:Store.save", ""),
+        ("paper saved --only fig-11 --output out", "vuskit.store:Store.save", "work/results"),
+        ("demo --output out --quick", "vuskit.store:Store.save", "benchmark"),
+    ],
+    ids=lambda value: " ".join(value.split()[:2]) if " " in value else None,
+)
+def test_long_commands_say_how_to_go_on(tmp_path, line, place, store):
     from studies.scored import make_several, write_scored
 
     (tmp_path / "saved").mkdir()
     for scored in make_several():
         write_scored(tmp_path / "saved", scored)
-    arguments = ["study", "summary", "saved", "--processes", "1", "--output", "out"]
-    err = interrupted(tmp_path, holding("vuskit.store:Store.save"), arguments)
-    assert "Resume with: vuskit study summary saved" in err
-    with Store.read(tmp_path / "out" / "series") as store:
-        assert list(store.statuses().values()) == [Status.OK]
-    assert not list((tmp_path / "out").glob(".vuskit-*"))
+    err = interrupted(tmp_path, holding(place), line.split())
+    assert err.splitlines()[-1].endswith(f"Resume with: vuskit {line}")
+    with Store.read(tmp_path / "out" / store) as found:
+        assert set(found.statuses().values()) == {Status.OK}
+    left = {path.name for path in (tmp_path / "out").rglob(".vuskit-*")}
+    assert left <= {".vuskit-lock"}

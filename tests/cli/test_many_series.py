@@ -5,18 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
-import signal
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli.terminal import COMMAND, holding
 from dask_cluster import scheduler
-from waiting import PATIENCE, eventually
 
 import vuskit
 
@@ -331,35 +326,6 @@ def test_failures_are_told_and_the_others_are_shown(command, tables, tmp_path):
     assert np.isnan(values.pop(("ECG", "a", "PCA")))
     assert len(values) == 7
     assert "must be finite, got nan at index 50" in outcome.err.replace("\n", " ")
-
-
-def test_a_stopped_run_goes_on(tables, tmp_path):
-    environment = {**os.environ, "VUSKIT_CACHE": str(tmp_path / "cache")}
-    line = ["evaluate", "scores", *FEW, "--csv", "--output", "run"]
-    process = subprocess.Popen(
-        [*holding("vuskit.bench:Store.save", 3), *line],
-        cwd=tmp_path,
-        env=environment,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert eventually((tmp_path / "held").exists)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-    assert process.returncode == 130, err
-    assert out == ""
-    assert err.splitlines()[-1].endswith(f"Resume with: vuskit {' '.join(line)}")
-    again = subprocess.run(
-        [*COMMAND, *line], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert again.returncode == 0, again.stderr
-    assert re.search(r"\d of 16 jobs were already finished", again.stderr)
-    rows = pd.read_csv(io.StringIO(again.stdout))
-    assert len(rows) == 8
 
 
 def test_memory_processes_and_a_run_give_the_same_output(command, tables, tmp_path):

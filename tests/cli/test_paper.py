@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import signal
 import subprocess
 
 import pytest
@@ -118,15 +117,12 @@ def finished(folder):
         return {key: store.get(key).seconds for key in store.statuses()}
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_command_goes_on(command, scores, tmp_path, number):
+def test_a_killed_command_goes_on(command, scores, tmp_path):
     folder = tmp_path / "stopped"
     process = start(scores, folder)
     assert eventually((tmp_path / "held").exists)
-    process.send_signal(number)
-    _, told = process.communicate(timeout=PATIENCE)
-    assert process.returncode == (130 if number is signal.SIGINT else -number)
-    assert (f"Resume with: vuskit paper {scores}" in told) is (number is signal.SIGINT)
+    process.kill()
+    process.communicate(timeout=PATIENCE)
     before = finished(folder)
     assert len(before) == 2
     line = ("paper", scores, "--output", folder, "--only", "fig-11", "--processes", 1)

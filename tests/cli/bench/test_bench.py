@@ -357,13 +357,6 @@ def test_init_writes_a_plan_once(folder):
     assert invoke("init", "--force").exit_code == 0
 
 
-def test_help_fits_eighty_columns():
-    names = ("init", "plan", "run", "status", "leaderboard", "retry", "export", "verify", "run-job")
-    for command in (*names, "pack"):
-        text = CliRunner().invoke(app, ["bench", command, "--help"], env={"COLUMNS": "80"}).output
-        assert max(map(len, text.splitlines())) <= 80
-
-
 @pytest.mark.usefixtures("folder")
 def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["vuskit", "bench", "retry", "--status", "eror"])

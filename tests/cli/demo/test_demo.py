@@ -8,16 +8,12 @@ import io
 import os
 import re
 import shlex
-import signal
 import sqlite3
-import subprocess
 
 import numpy as np
 import pytest
 from cli.json_keys import strict_json
-from cli.terminal import holding
 from rich.console import Console
-from waiting import PATIENCE, eventually
 
 from vuskit.cli._progress import StepProgress
 from vuskit.cli.demo import command as demo_module
@@ -291,25 +287,3 @@ def test_nothing_to_compare_is_told():
     run = FakeRun(np.array([[[0.9, np.nan], [np.nan, 0.5]]]), ("A", "B"))
     with pytest.raises(VuskitError, match=r"no series has values of .* for all detectors"):
         Findings(run).leaderboard()
-
-
-def test_interruption_leaves_a_demo_to_go_on_with(tmp_path):
-    """Ctrl-C in a terminal reaches the whole group of processes."""
-    process = subprocess.Popen(
-        [*holding("vuskit.store:Store.save"), "demo", "--quick"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert eventually((tmp_path / "held").exists), "the run does not begin"
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130, err
-    assert out == ""
-    assert err.splitlines()[-1] == (
-        "Stopped. Finished work is in vuskit-demo. Resume with: vuskit demo --quick"
-    )
-    assert "Traceback" not in err
-    assert not list((tmp_path / "vuskit-demo").rglob("*.tmp"))

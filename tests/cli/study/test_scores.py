@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
-from cli.terminal import holding
 from studies.scored import make_several, write_scored
 from typer.testing import CliRunner
-from waiting import PATIENCE, eventually
 
 from vuskit.cli.app import app
-from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
-from vuskit.store import Store
 from vuskit.studies import load_study_results, separability_study
 
 OWN = """
@@ -44,16 +36,6 @@ def invoke(*arguments):
 
 
 QUICK = ("--measure", "auc_pr", "--measure", "vus_pr", "--buffer", "24", "--processes", "1")
-
-
-@pytest.mark.parametrize(
-    "command", ["robustness", "separability", "consistency", "scenarios", "summary", "all"]
-)
-def test_help_fits_eighty_columns(command):
-    result = invoke("study", command, "--help")
-    assert result.exit_code == 0
-    assert max(map(len, result.output.splitlines())) <= 80
-    assert "--output" in result.output
 
 
 def test_all_writes_every_page_and_repeats_to_the_byte(folder, tmp_path):
@@ -132,27 +114,6 @@ def test_a_file_adds_a_measure_of_ones_own(folder, tmp_path):
     assert "First half" in result.output
     table = pd.read_csv(tmp_path / "out" / "robustness_averages.csv")
     assert len(table) == 14
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of process groups")
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(folder, tmp_path):
-    arguments = ["study", "robustness", str(folder), "--count", "3", "--processes", "2"]
-    process = subprocess.Popen(
-        [*holding("vuskit.store:Store.save"), *arguments, "--output", str(tmp_path)],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert eventually((tmp_path / "held").exists), "no series is finished"
-    os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130, errors
-    assert "Traceback" not in errors
-    assert "Resume with: vuskit study robustness" in errors
-    with Store.read(tmp_path / "series") as store:
-        assert set(store.statuses().values()) == {Status.OK}
 
 
 def test_pairs_from_the_command_line(folder, tmp_path):

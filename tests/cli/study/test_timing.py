@@ -6,23 +6,21 @@ import json
 import os
 import pty
 import re
-import signal
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from cli.terminal import COMMAND, holding
+from cli.terminal import COMMAND
 from studies.timing.estimates import estimated_times
 from typer.testing import CliRunner
-from waiting import PATIENCE, eventually
+from waiting import PATIENCE
 
 from vuskit import __version__
 from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
-from vuskit.store import Store
 
 NARROW = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
 
@@ -49,14 +47,6 @@ def invoke(*arguments):
 
 def test_version():
     assert invoke("--version").output == f"vuskit {__version__}\n"
-
-
-def test_help_fits_eighty_columns():
-    result = invoke("study", "timing", "--help")
-    assert result.exit_code == 0
-    assert max(map(len, result.output.splitlines())) <= 80
-    for option in ("--quick", "--buffer", "--output", "--budget", "--repeats", "--table-format"):
-        assert option in result.output
 
 
 def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder):
@@ -150,41 +140,6 @@ def test_missing_typer_is_answered_with_the_install_line(monkeypatch, capsys):
         main.run()
     assert stopped.value.code == 2
     assert 'pip install "vuskit[cli]"' in capsys.readouterr().err
-
-
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
-    arguments = ["study", "timing", "--only", "opt", "--output", "here"]
-    runs = tmp_path / "here" / "runs"
-    process = subprocess.Popen(
-        [*holding("vuskit.studies.timing.study:_Work.add", 10), *arguments],
-        cwd=tmp_path,
-        env=NARROW,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        assert eventually((tmp_path / "held").exists)
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-    assert process.returncode == 130
-    assert "Stopped. Finished work is in here/runs." in output
-    assert "Resume with: vuskit study timing --only opt --output here" in output
-    assert "Traceback" not in output
-    with Store.read(runs) as store:
-        finished = [store.get(key) for key in store.statuses()]
-    assert len(finished) == 10
-    subprocess.run(
-        [*COMMAND, *arguments, "--repeats", "1", "--budget", "1s"],
-        cwd=tmp_path,
-        env=NARROW,
-        check=True,
-        capture_output=True,
-    )
-    with Store.read(runs) as store:
-        assert [store.get(one.key) for one in finished] == finished
 
 
 def test_progress_bar_in_a_terminal(tmp_path):
