@@ -168,8 +168,9 @@ def copied(page, name: str) -> list[list[str]]:
 
 
 def pictures(page, selector: str) -> list[str]:
-    """What is drawn on each of the canvases, to tell whether it changed."""
-    return page.locator(selector).evaluate_all("(all) => all.map((one) => one.toDataURL())")
+    """What each canvas or diagram shows, to tell whether it changed."""
+    shown = "(all) => all.map((one) => one.toDataURL?.() ?? one.innerHTML)"
+    return page.locator(selector).evaluate_all(shown)
 
 
 def all_redrawn(page, selector: str, before: list[str]) -> bool:

@@ -328,7 +328,7 @@ def test_surfaces_reach_the_longest_buffer(open_page, buffer):
 def test_drawings_are_made_for_paper(open_page, path):
     page = open_page(path)
     page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
-    narrow = "() => document.querySelector('#ranks').width <= 700 * window.devicePixelRatio"
+    narrow = "() => document.querySelector('#heat').width <= 700 * window.devicePixelRatio"
     page.wait_for_function(narrow)
     page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
     page.wait_for_function(narrow.replace("<=", ">"))

@@ -10,7 +10,7 @@ from vuskit.studies import compare
 from vuskit.studies.scenarios import scenario_study
 
 # Bars by the places in `ranks` that they cover, with their lines.
-COVERED = """([groups, ranks]) => vuskit.rankBars(groups, ranks).map(({ from, to, line }) => ({
+COVERED = """([groups, ranks]) => charts.rankBars(groups, ranks).map(({ from, to, line }) => ({
   line, from, to, places: ranks.flatMap((rank, k) => rank >= from && rank <= to ? [k] : []) }))"""
 # The diagram of the studies, drawn on so much room: names whose dots each bar covers. A bar is a
 # path from one place to another, either across or down.

@@ -24,7 +24,6 @@
      charts.zoom(low, high, least)              a range that several drawings share: {range, set, in, out, left,
                                                 right, all, follow(listener)}
      charts.legend(holder, items, toggle)       buttons {name, title, color, dash, shown}; toggle(name)
-     charts.showTip(text, x, y), hideTip()      the label at the pointer
      charts.svgText(node), charts.save(name, svgText, "svg" | "png")                                    */
 const charts = (() => {
   const { element } = vuskit;
@@ -160,21 +159,12 @@ const charts = (() => {
   };
 
   // ---- a drawing: pointer, keys, tooltip ----
-  const tip = document.getElementById("tip");
-  const showTip = (text, x, y) => {
-    tip.textContent = text;
-    tip.hidden = false;
-    const most = document.documentElement.clientWidth - tip.offsetWidth - 8;
-    tip.style.left = `${Math.max(Math.min(x + 12, most), 8) + window.scrollX}px`;
-    tip.style.top = `${y + 14 + window.scrollY}px`;
-  };
-  charts.showTip = showTip;
-  charts.hideTip = () => { tip.hidden = true; };
+  const { showTip, hideTip } = vuskit;
   const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   charts.plot = (holder, label, choose = () => {}) => {
     let marks = [];
     let current = -1;
-    const hide = () => { tip.hidden = true; for (const { node } of marks) node.classList.remove("current"); };
+    const hide = () => { hideTip(); for (const { node } of marks) node.classList.remove("current"); };
     const under = (event) => {
       const node = event.target.closest?.("[data-mark]");
       return node ? marks[Number(node.dataset.mark)] : undefined;
@@ -282,8 +272,10 @@ const charts = (() => {
     }
     if (title) text((x(x.low) + right) / 2, bottom + 30, title, { "text-anchor": "middle" });
   };
-  const names = (canvas, items, left, center) => items.forEach((item, k) => {
-    const label = canvas.text(left - 8, center(k) + 4, shortened(item.title, left - 10), {
+  const fittedTitles = (items, room) => vuskit.fittedNames(ruler, items.map(({ title }) => title), room);
+  const names = (canvas, items, left, center) => fittedTitles(items, left - 10).forEach((title, k) => {
+    const item = items[k];
+    const label = canvas.text(left - 8, center(k) + 4, title, {
       "text-anchor": "end", class: charts.lit(item.name) ? "lit name" : "name",
     });
     if (item.name) label.dataset.name = item.name;
@@ -348,26 +340,46 @@ const charts = (() => {
   };
 
   // ---- mean ranks, with bars that join those that do not differ ----
+  /* Bars of a diagram of mean ranks: groups are lists of places in `ranks`. Ends are on the scale, a
+     little beyond what a bar joins but never as far as the next rank; bars that would touch
+     get separate lines. */
+  charts.rankBars = (groups, ranks) => {
+    const span = Math.max(...ranks) - Math.min(...ranks) || 1;
+    const near = (gaps) => Math.min(0.01 * span, ...gaps.filter((gap) => gap > 0).map((gap) => 0.4 * gap));
+    const ends = [];
+    return groups.filter((group) => group.length > 1).map((group) => {
+      const own = group.map((place) => ranks[place]);
+      return { group, first: Math.min(...own), last: Math.max(...own) };
+    }).sort((one, other) => one.first - other.first).map(({ group, first, last }) => {
+      let line = ends.findIndex((end) => first - end > 0.04 * span);
+      if (line < 0) line = ends.length;
+      ends[line] = last;
+      return { group, line, from: first - near(ranks.map((rank) => first - rank)), to: last + near(ranks.map((rank) => rank - last)) };
+    });
+  };
   charts.ranks = (draw, items, groups) => {
     const sorted = items.map((item) => ({ ...item, lower: item.lower ?? item.rank, upper: item.upper ?? item.rank })).sort((one, other) => one.rank - other.rank);
     // Groups of the shown items; a reduced group may be part of another.
     const shown = groups.map((group) => sorted.flatMap(({ name }, k) => group.includes(name) ? [k] : []));
     const apart = shown.filter((group, k) => !shown.some((other, j) => j !== k && (other.length > group.length || j < k) && group.every((place) => other.includes(place))));
     const linesOf = (bars) => Math.max(0, ...bars.map(({ line }) => line + 1));
-    const across = vuskit.rankBars(apart, sorted.map(({ rank }) => rank));
-    const down = vuskit.rankBars(apart, sorted.map((_, k) => k));
+    const across = charts.rankBars(apart, sorted.map(({ rank }) => rank));
+    const down = charts.rankBars(apart, sorted.map((_, k) => k));
     const join = (canvas, d, group) => canvas.mark(canvas.shape("path", { d, class: "joined" }), `no two differ significantly:\n${group.map((place) => sorted[place].title).join(", ")}`);
     const told = (item) => `${item.title}\nmean rank ${exact(item.rank)}${item.lower < item.upper ? `\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}` : ""}`;
     const wide = (canvas) => {
       const last = Math.ceil(Math.max(...sorted.map(({ upper }) => upper), 2));
       const half = Math.ceil(sorted.length / 2);
-      const sides = [sorted.slice(0, half), sorted.slice(half)].map((side) => Math.max(...side.map(({ title }) => widthOf(`${title} (00.00)`) * 1.1), 0) + 28);
+      // Long names may take a third of the width.
+      const titles = fittedTitles(sorted, canvas.width / 3 - widthOf(" (00.00)") - 28);
+      const sides = [titles.slice(0, half), titles.slice(half)].map((side) => Math.max(...side.map((title) => widthOf(`${title} (00.00)`) * 1.1), 0) + 28);
       const x = vuskit.scale({ low: 1, high: last, from: sides[0], to: canvas.width - sides[1] });
       const axis = 24;
       canvas.shape("path", { d: `M${x(1)} ${axis}H${x(last)}`, class: "axis" });
+      const every = Math.ceil((last - 1) / ((x(last) - x(1)) / 22));
       for (let rank = 1; rank <= last; rank++) {
         canvas.shape("path", { d: `M${x(rank)} ${axis}v-6`, class: "axis" });
-        canvas.text(x(rank), axis - 10, String(rank), { "text-anchor": "middle" });
+        if ((rank - 1) % every === 0) canvas.text(x(rank), axis - 10, String(rank), { "text-anchor": "middle" });
       }
       canvas.text(x(1) - 10, axis + 4, "mean rank", { "text-anchor": "end" });
       const start = axis + 14 + linesOf(across) * 7;
@@ -377,7 +389,7 @@ const charts = (() => {
         const y = start + (onLeft ? k : sorted.length - 1 - k) * 20 + 10;
         const end = onLeft ? 0 : canvas.width;
         const group = canvas.shape("g", { class: "elbow" });
-        const words = onLeft ? `${item.title} (${item.rank.toFixed(2)})` : `(${item.rank.toFixed(2)}) ${item.title}`;
+        const words = onLeft ? `${titles[k]} (${item.rank.toFixed(2)})` : `(${item.rank.toFixed(2)}) ${titles[k]}`;
         const room = widthOf(words) * 1.1 + 12; // bold if chosen
         const edge = onLeft ? room : canvas.width - room;
         group.append(
@@ -392,12 +404,12 @@ const charts = (() => {
     // Narrow screens have no space for names on both sides: one row for each measure.
     const narrow = (canvas) => {
       const left = labelRoom(sorted, canvas.width);
-      const right = canvas.width - 14 - linesOf(down) * 9;
+      const right = canvas.width - 46 - linesOf(down) * 9;
       const high = Math.max(...sorted.map(({ upper }) => upper), 2);
       const x = vuskit.scale({ low: 1, high, from: left + 6, to: right - 8 });
       const bottom = sorted.length * ROW + 6;
       const center = (k) => 4 + k * ROW + ROW / 2;
-      rule(canvas, x, 2, bottom, "mean rank, 95 % interval", right);
+      rule(canvas, x, 2, bottom, sorted.some(({ lower, upper }) => lower < upper) ? "mean rank, 95 % interval" : "mean rank", right);
       sorted.forEach((item, k) => {
         const group = canvas.shape("g", { class: tone(item) });
         group.append(
@@ -405,9 +417,10 @@ const charts = (() => {
           svg("circle", { cx: x(item.rank), cy: center(k), r: 5, fill: item.color, class: "bar" }),
         );
         canvas.mark(group, told(item), item.name);
+        canvas.text(right + 30, center(k) + 4, item.rank.toFixed(2), { "text-anchor": "end", class: "value" });
       });
       names(canvas, sorted, left, center);
-      for (const { group, line } of down) join(canvas, `M${right + 8 + line * 9} ${center(group[0]) - 6}V${center(group.at(-1)) + 6}`, group);
+      for (const { group, line } of down) join(canvas, `M${right + 40 + line * 9} ${center(group[0]) - 6}V${center(group.at(-1)) + 6}`, group);
     };
     const half = Math.ceil(sorted.length / 2);
     const tall = sorted.length * ROW + 42;
@@ -730,7 +743,7 @@ const charts = (() => {
         cross.style.left = `${px + canvas.offsetLeft}px`;
         showTip(said(point), clientX, clientY);
       };
-      const leave = () => { cross.hidden = true; charts.hideTip(); };
+      const leave = () => { cross.hidden = true; hideTip(); };
       canvas.addEventListener("pointerleave", leave);
       canvas.addEventListener("blur", leave);
       canvas.addEventListener("pointermove", (event) => {

@@ -95,36 +95,12 @@ const vuskit = (() => {
     const letters = atob(text);
     const found = new Uint8Array(letters.length);
     for (let i = 0; i < letters.length; i++) found[i] = letters.charCodeAt(i);
-    return new DataView(found.buffer);
+    return found.buffer;
   };
-  const floats = (text) => {
-    const view = bytes(text);
-    const found = new Float32Array(view.byteLength / 4);
-    for (let i = 0; i < found.length; i++) found[i] = view.getFloat32(4 * i, true);
-    return found;
-  };
-  const doubles = (text) => {
-    const view = bytes(text);
-    const found = new Float64Array(view.byteLength / 8);
-    for (let i = 0; i < found.length; i++) found[i] = view.getFloat64(8 * i, true);
-    return found;
-  };
-  const codes = (text) => {
-    const view = bytes(text);
-    const found = new Uint16Array(view.byteLength / 2);
-    for (let i = 0; i < found.length; i++) found[i] = view.getUint16(2 * i, true);
-    return found;
-  };
+  // Little-endian, as every machine with a browser.
+  const [floats, doubles, codes] = [Float32Array, Float64Array, Uint16Array].map((Type) => (text) => new Type(bytes(text)));
   // Numbers from 0 to 1 in two bytes; the largest code is a gap.
-  const shares = (text) => {
-    const view = bytes(text);
-    const found = new Float32Array(view.byteLength / 2);
-    for (let i = 0; i < found.length; i++) {
-      const number = view.getUint16(2 * i, true);
-      found[i] = number === 65535 ? NaN : number / 65534;
-    }
-    return found;
-  };
+  const shares = (text) => Float32Array.from(codes(text), (number) => number === 65535 ? NaN : number / 65534);
   // Floats, or rows of shares between the minimum and maximum of each row.
   const numbers = (packed) => {
     if (typeof packed === "string") return floats(packed);
@@ -181,6 +157,11 @@ const vuskit = (() => {
     const mixed = STOPS[k].map((c, j) => Math.round(c + (at - k) * (STOPS[k + 1][j] - c)));
     return `rgb(${mixed.join(",")})`;
   };
+  // Black or white, whichever has more contrast on a color.
+  const inkOn = (background) => {
+    const [r, g, b] = background.match(/\d+/g).map((part) => part / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
+  };
 
   // ---- canvas ----
   // While a canvas is recorded, another pen replaces its own: the one in charts.js writes SVG.
@@ -222,23 +203,6 @@ const vuskit = (() => {
     };
     return at;
   };
-  /* Bars of a diagram of mean ranks: groups are lists of places in `ranks`. Ends are on the scale, a
-     little beyond what a bar joins but never as far as the next rank; bars that would touch
-     get separate lines. */
-  const rankBars = (groups, ranks) => {
-    const span = Math.max(...ranks) - Math.min(...ranks) || 1;
-    const near = (gaps) => Math.min(0.01 * span, ...gaps.filter((gap) => gap > 0).map((gap) => 0.4 * gap));
-    const ends = [];
-    return groups.filter((group) => group.length > 1).map((group) => {
-      const own = group.map((place) => ranks[place]);
-      return { group, first: Math.min(...own), last: Math.max(...own) };
-    }).sort((one, other) => one.first - other.first).map(({ group, first, last }) => {
-      let line = ends.findIndex((end) => first - end > 0.04 * span);
-      if (line < 0) line = ends.length;
-      ends[line] = last;
-      return { group, line, from: first - near(ranks.map((rank) => first - rank)), to: last + near(ranks.map((rank) => rank - last)) };
-    });
-  };
   const axes = (pen, box, { x, y, xTitle = "", yTitle = "", xTicks, yTicks, name = format }) => {
     pen.strokeStyle = color("grid");
     pen.fillStyle = color("quiet");
@@ -264,19 +228,21 @@ const vuskit = (() => {
     pen.fillText(yTitle, 0, 0);
     pen.restore();
   };
+  const hideTip = () => { byId("tip").hidden = true; };
+  const showTip = (text, x, y) => {
+    const label = byId("tip");
+    label.textContent = text;
+    label.hidden = false;
+    const most = root.clientWidth - label.offsetWidth - 8;
+    label.style.left = `${Math.max(Math.min(x + 12, most), 8) + window.scrollX}px`;
+    label.style.top = `${y + 14 + window.scrollY}px`;
+  };
   const tip = (canvas, textAt) => {
-    const hide = () => { byId("tip").hidden = true; };
-    canvas.addEventListener("pointerleave", hide);
+    canvas.addEventListener("pointerleave", hideTip);
     canvas.addEventListener("pointermove", (event) => {
       const box = canvas.getBoundingClientRect();
       const text = textAt(event.clientX - box.left, event.clientY - box.top);
-      if (!text) { hide(); return; }
-      const label = byId("tip");
-      label.textContent = text;
-      label.hidden = false;
-      const most = root.clientWidth - label.offsetWidth - 8;
-      label.style.left = `${Math.max(Math.min(event.clientX + 12, most), 8) + window.scrollX}px`;
-      label.style.top = `${event.clientY + 16 + window.scrollY}px`;
+      if (text) showTip(text, event.clientX, event.clientY); else hideTip();
     });
   };
 
@@ -478,7 +444,7 @@ const vuskit = (() => {
   };
 
   return {
-    view, begin, data, floats, doubles, codes, shares, numbers, unpacked, element, format, whole, formatPair, fitted, fittedNames, wrapping, theme, color, lineColor, lineDash, heat, prepare, record, scale, rankBars, axes, tip,
+    view, begin, data, floats, doubles, codes, shares, numbers, unpacked, element, format, whole, formatPair, fitted, fittedNames, wrapping, theme, color, lineColor, lineDash, heat, inkOn, prepare, record, scale, axes, tip, showTip, hideTip,
     tableRows, sortable, comparing, copies, copyText, confirm, texts, tell, address, go, drawOpen, refresh, get sections() { return sections; },
   };
 })();

@@ -203,74 +203,24 @@ benchmark.figures = (place, run, state) => {
     return run.comparisons[`${settings},${measure}${place < 0 ? "" : `,${place}`}`]
       ?? { error: "this file contains the comparisons of the largest data sets only; `vuskit explore` tests any selection." };
   };
+  const openTable = (options) => {
+    const { filters, measure, settings } = state();
+    vuskit.go("table", { ...filters, measure: run.measures[measure].name, settings: settings || undefined, ...options });
+  };
+  const plotRanks = charts.plot(byId("ranks"), "Critical differences", (name) => openTable({ sort: name }));
   const drawRanks = () => {
     const found = compared();
     const now = state();
     const measure = run.measures[now.measure];
-    const canvas = byId("ranks");
-    canvas.hidden = Boolean(found.error);
+    byId("ranks").hidden = Boolean(found.error);
     if (found.error) {
       byId("ranks-note").textContent = found.pending ? "Computing the tests…" : `No diagram: ${found.error}${found.error.endsWith(".") ? "" : "."}`;
       return;
     }
-    const count = found.detectors.length;
-    // Without space for names on both sides, every detector gets a row, with the bars beside them.
-    const rows = canvas.parentElement.clientWidth < 560 && count > 8;
-    const groups = found.groups.map((group) => group.map((detector) => found.detectors.indexOf(detector)));
-    const bars = vuskit.rankBars(groups, rows ? found.ranks.map((_, k) => k) : found.ranks);
-    const thick = 9 * Math.max(0, ...bars.map((bar) => bar.line + 1));
-    const first = 44 + (rows ? 0 : thick);
-    const { pen, width } = sized(canvas, first + 19 * (rows ? count : Math.ceil(count / 2)) + 10);
-    const left = rows ? Math.min(150, width * 0.42) : Math.min(200, width * 0.34);
-    const right = rows ? width - 44 - thick : width - left;
-    const [low, high] = [Math.floor(Math.min(...found.ranks)), Math.ceil(Math.max(...found.ranks))];
-    const across = vuskit.scale({ low: Math.min(low, count - 1), high: Math.max(high, low + 1), from: left, to: right });
-    pen.strokeStyle = pen.fillStyle = color("ink");
-    pen.textAlign = "center";
-    stroke(pen, [left, 24], [right, 24]);
-    const every = Math.max(1, Math.ceil((across.high - across.low) / ((right - left) / 22)));
-    for (let rank = across.low; rank <= across.high; rank++) {
-      const labeled = (rank - across.low) % every === 0;
-      stroke(pen, [across(rank), labeled ? 17 : 20], [across(rank), 24]);
-      if (labeled) pen.fillText(String(rank), across(rank), 13);
-    }
-    pen.textAlign = "right";
-    pen.fillText("mean rank", left - 10, 28);
-    pen.lineWidth = 5;
-    pen.strokeStyle = color("soft");
-    for (const { group, from, to, line } of bars) {
-      if (rows) stroke(pen, ...[group[0], group.at(-1)].map((k, end) => [right + 50 + 9 * line, first + 19 * k + (end ? 14 : 2)]));
-      else stroke(pen, [across(from), 34 + 9 * line], [across(to), 34 + 9 * line]);
-    }
-    pen.lineWidth = 1;
-    (rows ? nameRows : nameSides)(pen, found, across, { first, left, right });
-    canvas.setAttribute("aria-label", `Mean ranks by ${measure.title}: ${found.detectors.map((d, k) => `${run.detectors[d]} ${found.ranks[k].toFixed(2)}`).join(", ")}`);
+    const name = (d) => run.detectors[d];
+    charts.ranks(plotRanks, found.detectors.map((d, k) => ({ name: name(d), title: name(d), color: "var(--ink)", rank: found.ranks[k] })), found.groups.map((group) => group.map(name)));
     byId("ranks-note").textContent = ranksNote(found, now, measure);
   };
-  const named = (pen, found, room) => fittedNames(pen, found.detectors.map((d) => run.detectors[d]), room);
-  const nameSides = (pen, found, across, { first, left, right }) => named(pen, found, left - 14 - pen.measureText(" 00.00").width).forEach((name, k) => {
-    const count = found.detectors.length;
-    const early = k < Math.ceil(count / 2);
-    const at = first + 19 * (early ? k : count - 1 - k) + 8;
-    const end = early ? left - 6 : right + 6;
-    pen.strokeStyle = color("quiet");
-    stroke(pen, [across(found.ranks[k]), 24], [across(found.ranks[k]), at], [end, at]);
-    pen.fillStyle = color("ink");
-    pen.textAlign = early ? "right" : "left";
-    const rank = found.ranks[k].toFixed(2);
-    pen.fillText(early ? `${name} ${rank}` : `${rank} ${name}`, early ? end - 4 : end + 4, at + 4);
-  });
-  const nameRows = (pen, found, across, { first, left, right }) => named(pen, found, left - 8).forEach((name, k) => {
-    const at = first + 19 * k + 8;
-    const place = across(found.ranks[k]);
-    pen.strokeStyle = color("grid");
-    stroke(pen, [left, at], [right, at]);
-    pen.fillStyle = color("ink");
-    pen.beginPath(); pen.arc(place, at, 4, 0, 7); pen.fill();
-    pen.textAlign = "right";
-    pen.fillText(name, left - 6, at + 4);
-    pen.fillText(found.ranks[k].toFixed(2), right + 42, at + 4);
-  });
   const where = (now) => now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0]);
   const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
   const ranksNote = (found, now, measure) => {
@@ -307,11 +257,6 @@ benchmark.figures = (place, run, state) => {
     const rows = run.detectors.map((_, d) => d).sort((a, b) => vuskit.comparing(Number.isNaN(overall[a]) ? "" : overall[a], Number.isNaN(overall[b]) ? "" : overall[b]));
     return { now, columns, rows, worst: Math.max(run.D, 2) };
   };
-  const inkOn = (paint) => {
-    const linear = paint.match(/\d+/g).map((part) => { const c = part / 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
-    const light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-    return (light + 0.05) / 0.05 > 1.05 / (light + 0.05) ? "#000000" : "#ffffff";
-  };
   const drawHeat = () => {
     grid = makeGrid();
     const { columns, rows, worst } = grid;
@@ -347,7 +292,7 @@ benchmark.figures = (place, run, state) => {
         pen.fillStyle = paint;
         pen.fillRect(at, r * height, cell > 6 ? cell - 1 : cell + 0.3, height - 1);
         if (cell < 30) return;
-        pen.fillStyle = inkOn(paint);
+        pen.fillStyle = vuskit.inkOn(paint);
         pen.textAlign = "center";
         pen.fillText(format(Number(rank.toFixed(1))), at + cell / 2, r * height + 16);
       });
@@ -400,7 +345,7 @@ benchmark.figures = (place, run, state) => {
   const openCell = ([c]) => {
     const column = grid.columns[c];
     if (column.series !== undefined) { window.location.hash = run.link(column.series); return; }
-    vuskit.go("table", { ...grid.now.filters, dataset: column.dataset, measure: run.measures[grid.now.measure].name, settings: grid.now.settings || undefined });
+    openTable({ dataset: column.dataset });
   };
   vuskit.tip(byId("heat"), (px, py) => { const at = cellAt(px, py); return at && cellText(...at); });
   byId("heat").addEventListener("click", (event) => {
@@ -489,7 +434,6 @@ benchmark.figures = (place, run, state) => {
   });
 
   const head = (id) => byId(id).closest("section").querySelector(".head");
-  charts.savable(byId("ranks"), drawRanks, "Critical differences", head("ranks"));
   charts.savable(byId("heat"), drawHeat, "Ranks", head("heat"));
   charts.savable(byId("time"), drawTime, "Time against accuracy", head("time"));
 

@@ -610,10 +610,10 @@ living.start = (place, data) => {
       event.preventDefault();
       cursor = cursor ? [Math.min(Math.max(cursor[0] + step[0], 0), COLUMNS - 1), Math.min(Math.max(cursor[1] + step[1], 0), drawnSurface.widths.length - 1)] : [0, 0];
       const text = cellText(field, cursor), box = canvas.getBoundingClientRect();
-      charts.showTip(text, box.left + box.width / 2, box.top + box.height / 2);
+      vuskit.showTip(text, box.left + box.width / 2, box.top + box.height / 2);
       vuskit.tell(text);
     });
-    canvas.addEventListener("blur", charts.hideTip);
+    canvas.addEventListener("blur", vuskit.hideTip);
   }
   for (const id of ["roc-3d", "pr-3d"]) {
     const canvas = byId(id);

@@ -30,10 +30,6 @@ const tables = (() => {
   const text = (value) => value === null ? "–" : typeof value === "number" ? short(value) : String(value);
   const csvValue = (value) => value === null || Number.isNaN(value) ? "" : value;
   const rounded = (value) => value === null || Number.isNaN(value) ? "" : typeof value === "number" ? Number(value.toPrecision(7)) : value;
-  const inkOn = (background) => {
-    const [r, g, b] = background.match(/\d+/g).map((part) => part / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
-  };
   // rows: [{title, name, cells: [{value, text, share}]}]; a share paints its cell.
   const fill = (holder, caption, columns, rows, { sort = true, label = caption } = {}) => {
     const words = (column) => column > 0 && rows.length && rows.every(({ cells }) => typeof cells[column - 1]?.value === "string");
@@ -46,7 +42,7 @@ const tables = (() => {
         if (share !== undefined && !Number.isNaN(share)) {
           cell.classList.add("heat");
           cell.style.backgroundColor = vuskit.heat(share);
-          cell.style.color = inkOn(cell.style.backgroundColor);
+          cell.style.color = vuskit.inkOn(cell.style.backgroundColor);
         }
         return cell;
       })));
