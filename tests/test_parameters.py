@@ -32,6 +32,7 @@ class Walk(Checked):
     steps: int = param(10, whole(1), "Number of steps.", metavar="N", shown=True)
     kinds: tuple[str, ...] = param((), several(one_of("lag", "noise")), "Kinds.")
     share: float | None = param(0.1, optional(number(above=0, maximum=1)))
+    scale: str = param("unit", one_of("none", "unit"))
     until: int | str = param("end", whole(0, word="end"))
     loud: bool = param(False, flag)
     other: object = None
@@ -113,12 +114,14 @@ def test_a_table():
 
 
 def test_texts_of_a_command_line():
-    given = ["steps=7", "kinds=lag,noise", "kinds=lag", "share=none", "loud=TRUE", "Other = 5e-1"]
+    given = ["steps=7", "kinds=lag,noise", "kinds=lag", "share=none", "loud=TRUE", "scale=none"]
+    given.append("Other = 5e-1")
     assert from_texts(params_of(Walk), given) == {
         "steps": 7,
         "kinds": ("lag", "noise", "lag"),
         "share": None,
         "loud": True,
+        "scale": "none",
         "other": 0.5,
     }
 
@@ -143,5 +146,6 @@ def test_notes_show_what_differs():
         "folder": "a", "steps": "10", "kinds": "lag,noise", "share": "0.25", "other": "len",
     }  # fmt: skip
     assert texts(Walk("a"), defaults=True) == {
-        "folder": "a", "steps": "10", "share": "0.1", "until": "end", "loud": "False",
+        "folder": "a", "steps": "10", "share": "0.1", "scale": "unit", "until": "end",
+        "loud": "False",
     }  # fmt: skip

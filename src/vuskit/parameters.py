@@ -23,6 +23,7 @@ __all__ = [
     "flag",
     "from_mapping",
     "from_texts",
+    "literal",
     "number",
     "one_of",
     "optional",
@@ -433,9 +434,11 @@ def from_texts(known: Mapping[str, Param], given: Iterable[str]) -> dict[str, An
 
 def read_text(declared: Param, given: str, *, before: tuple[Any, ...] = ()) -> Any:
     """Return the value of a text; for a list, append its entries to those before."""
-    if declared.many:
-        return *before, *(literal(part) for part in given.split(","))
-    return literal(given)
+    values = [
+        word if (word := part.strip()) in declared.choices else literal(word)
+        for part in (given.split(",") if declared.many else [given])
+    ]
+    return (*before, *values) if declared.many else values[0]
 
 
 def literal(given: str) -> Any:

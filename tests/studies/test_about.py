@@ -23,6 +23,7 @@ from vuskit.datasets import ScoredSeries, Series
 from vuskit.engine import StaleWorkerError
 from vuskit.measures import registry
 from vuskit.measures.thresholds import Sigma
+from vuskit.parameters import number, param
 from vuskit.store.identity import key_of
 from vuskit.studies import (
     Consistency,
@@ -33,7 +34,6 @@ from vuskit.studies import (
     ValuesResult,
     about,
     consistency_study,
-    option,
     robustness_study,
     run_study,
     separability_study,
@@ -212,7 +212,7 @@ def level(monkeypatch):
     class Level(Study[LevelResult]):
         weights: Any = None
         table: Any = None
-        factor: float = option(1.0, "Factor.", stage="result")
+        factor: float = param(1.0, number(), "Factor.", stage="result")
 
         def per_series(self, scored):
             values = self.factor * np.array([one.mean() for one in scored.scores.values()])
@@ -326,6 +326,7 @@ from pathlib import Path
 import helpers
 from vuskit import register_measure
 from vuskit.errors import InvalidInputError
+from vuskit.parameters import number, param
 from vuskit.studies import consistency_study
 
 @register_measure(name="own", title="Own")

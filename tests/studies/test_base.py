@@ -14,6 +14,7 @@ from studies.scored import SOME, make_scored, make_several
 
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
+from vuskit.parameters import number, param, whole
 from vuskit.studies import (
     Consistency,
     Robustness,
@@ -24,7 +25,6 @@ from vuskit.studies import (
     get_study,
     list_studies,
     load_study_result,
-    option,
     robustness_study,
     run_study,
     separability_study,
@@ -68,8 +68,8 @@ def make_spread():
     class Spread(Study[SpreadResult]):
         """Range of the values of a measure."""
 
-        best: int = option(1, "Detectors left out at the top.", minimum=0)
-        weight: float = option(1.0, "Factor of the score.", stage="result")
+        best: int = param(1, whole(0), "Detectors left out at the top.")
+        weight: float = param(1.0, number(), "Factor of the score.", stage="result")
 
         def per_series(self, scored):
             evaluator = self.evaluator(scored.series.labels, self.choose_buffer(scored).length)
@@ -95,9 +95,8 @@ def test_ours_are_listed_in_their_order():
 
 def test_every_option_is_described():
     for one in list_studies():
-        for entry in one.options():
-            assert entry.flag.startswith("--"), entry
-            assert entry.help, entry
+        for name, entry in one.options().items():
+            assert (entry.help and entry.words) or name in ("scenarios", "criterion"), name
 
 
 def test_unknown_studies_and_options_are_named():
@@ -105,7 +104,7 @@ def test_unknown_studies_and_options_are_named():
         get_study("robustnes")
     with pytest.raises(InvalidInputError, match=r"robustness has no option 'counts'.*'count'"):
         Robustness.create(counts=3)
-    with pytest.raises(InvalidInputError, match=r"`ratio`.*got \(0.1, 2\); HIGH must be a number"):
+    with pytest.raises(InvalidInputError, match=r"`ratio`.*got \(0.1, 2\); `HIGH` must be"):
         Robustness.create(ratio=(0.1, 2))
 
 
@@ -175,6 +174,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from vuskit.parameters import number, param, whole
 from vuskit.studies import Study, StudyResult, study
 
 

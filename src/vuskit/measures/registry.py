@@ -41,6 +41,7 @@ from vuskit.inputs import (
 )
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import Finder, Needs, PreparedLabels, Workspace, check_k
+from vuskit.parameters import literal
 
 __all__ = [
     "GROUPS",
@@ -61,6 +62,7 @@ __all__ = [
     "register_measure",
     "resolve_measures",
     "whole_number",
+    "with_measure_options",
 ]
 
 # Names of groups of measures, with descriptions.
@@ -950,3 +952,46 @@ def _measure_of(function: Callable[..., float], argument: str) -> Measure:
         f"`{argument}` must be a registered measure, got the function {_in_words(function)!r}; "
         "register it with register_measure"
     )
+
+
+def with_measure_options(
+    measures: Iterable[Measure], options: Iterable[str], *, rename: bool = False
+) -> tuple[Measure, ...]:
+    """Return measures with options such as ``"range_recall.alpha=0.2"``.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+        The measures.
+    options : iterable of str
+        Texts of the form NAME.OPTION=VALUE.
+    rename : bool, default=False
+        Whether options become part of the names, as in :meth:`Measure.with_options`.
+
+    Raises
+    ------
+    InvalidInputError
+        If an option is unknown or invalid, or names a measure that is not in `measures`.
+
+    Examples
+    --------
+    >>> with_measure_options(resolve_measures("f_score"), ["f_score.beta=2"])[0].options
+    {'beta': 2}
+    """
+    changed = {one.name: one for one in measures}
+    for given in options:
+        left, equals, value = str(given).partition("=")
+        name, dot, option = left.strip().rpartition(".")
+        if not (equals and dot and name and option and value):
+            raise InvalidInputError(
+                "`measure_options` must have the form NAME.OPTION=VALUE, such as "
+                f"range_recall.alpha=0.2, got {given!r}"
+            )
+        if name not in changed:
+            raise InvalidInputError(
+                f"`measure_options` must name chosen measures ({', '.join(changed)}), "
+                f"got {given!r}{did_you_mean(name, changed)}"
+            )
+        fixed = changed[name].with_options(**{option: literal(value)})
+        changed[name] = fixed if rename else replace(changed[name], options=fixed.options)
+    return tuple(changed.values())

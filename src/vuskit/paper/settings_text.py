@@ -80,12 +80,12 @@ def _measure_option(text: str) -> str:
 def _study_settings(result: StudyResult) -> list[str]:
     study = result.study
     said = []
-    for one in study.options():
-        value = getattr(study, one.name)
-        if one.name in _SAID_WITH_OTHERS or value is None or value == ():
+    for name, one in study.options().items():
+        value = getattr(study, name)
+        if name in _SAID_WITH_OTHERS or value is None or value == ():
             continue
-        describe = _SENTENCES.get(one.name)
-        text = f"{one.name}: {one.text(value)}" if describe is None else describe(study)
+        describe = _SENTENCES.get(name)
+        text = f"{name}: {one.text(value)}" if describe is None else describe(study)
         if text:
             said.append(f"{text[:1].upper()}{text[1:]}.")
     return said

@@ -297,7 +297,7 @@ def _pairs_on(material: Material, series: str) -> tuple[SeparabilityResult, list
         own = [(good, bad) for good, bad in found.series_named(series).notes["pairs"]]
         return found, own
     study = material.separability.study
-    options = {one.name: getattr(study, one.name) for one in study.options()}
+    options = {name: getattr(study, name) for name in study.options()}
     alone = Separability(
         measures=study.measures,
         settings=study.settings,

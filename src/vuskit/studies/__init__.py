@@ -7,7 +7,6 @@ from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
 from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
 from vuskit.studies.consistency import Consistency, ConsistencyResult, consistency_study
-from vuskit.studies.options import Option, option
 from vuskit.studies.published import (
     PublishedComparison,
     PublishedTable,
@@ -49,7 +48,6 @@ __all__ = [
     "ConsistencyResult",
     "DetectorStudy",
     "Failure",
-    "Option",
     "PublishedComparison",
     "PublishedTable",
     "Robustness",
@@ -80,7 +78,6 @@ __all__ = [
     "load_study_result",
     "load_study_results",
     "open_scores",
-    "option",
     "paper_scenarios",
     "peak_percentile",
     "read_published",

@@ -7,7 +7,7 @@ on a worker. `Study.combine` builds the result from the values of all series.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -18,19 +18,23 @@ from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.measures.evaluate import Evaluator
-from vuskit.measures.registry import Measures, resolve_measures
+from vuskit.measures.registry import Measures, resolve_measures, with_measure_options
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.detector_names import find_detectors
-from vuskit.studies.options import (
-    Option,
-    option,
-    option_of,
-    published_measure_options,
-    section_specification,
-    with_measure_options,
+from vuskit.parameters import (
+    Checked,
+    Param,
+    one_of,
+    param,
+    params_of,
+    several,
+    text,
+    texts,
+    whole,
 )
+from vuskit.studies.detector_names import find_detectors
 from vuskit.studies.perturbations import Section, first_section, rare_section, scale_to_unit
 from vuskit.studies.sources import SeriesNames, Source, open_scores
+from vuskit.studies.specifications import Specification
 
 if TYPE_CHECKING:
     from vuskit.studies.result import StudyResult
@@ -47,11 +51,37 @@ PUBLISHED_SETTINGS: Mapping[str, Any] = {
 }
 """Other settings of the published experiments."""
 
+PUBLISHED_MEASURE_OPTIONS = (
+    "precision_at_k.points=predicted",
+    "range_precision.cardinality=reciprocal",
+    "range_recall.alpha=0.2",
+    "range_recall.cardinality=reciprocal",
+    "range_f_score.alpha=0.2",
+    "range_f_score.cardinality=reciprocal",
+    "auc_pr.interpolation=trapezoid",
+)
+"""Measure options of the published experiments."""
+
+SECTION = "all|rare:N|first:N"
+SECTION_HELP = "Part of each series: all, the first N points, or N points with few anomalies."
 _COMMON = ("measures", "settings")
 
 
+def section_check(bare: str) -> Specification:
+    """Return the check of a section; a bare number means the procedure `bare`."""
+    points = {"N": (None, whole(400))}
+    return Specification(bare, all={}, rare=points, first=points)
+
+
+def _published_measure_options(measures: Measures, given: Iterable[str]) -> tuple[str, ...]:
+    """Return the published options of the measures; `given` overrides them."""
+    names = {one.name for one in resolve_measures(measures)}
+    published = [one for one in PUBLISHED_MEASURE_OPTIONS if one.partition(".")[0] in names]
+    return tuple({one.partition("=")[0]: one for one in (*published, *given)}.values())
+
+
 @dataclass(frozen=True)
-class Study(Generic[Result]):
+class Study(Checked, Generic[Result]):
     """Base class of studies; subclasses are frozen dataclasses whose fields are options.
 
     A subclass implements `per_series` and `combine` and is registered with :func:`study`.
@@ -88,24 +118,23 @@ class Study(Generic[Result]):
 
     measures: Any = "paper"
     settings: EvaluationSettings = PUBLISHED
-    measure_options: tuple[str, ...] = option(
+    measure_options: tuple[str, ...] = param(
         (),
-        "Option of a measure, such as range_recall.alpha=0.2. Repeat for several.",
-        flag="--measure-option",
+        several(text),
+        "Options of measures, such as range_recall.alpha=0.2.",
         metavar="NAME.OPTION=X",
     )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measures", resolve_measures(self.measures))
-        for one in self.options():
-            object.__setattr__(self, one.name, one.check(getattr(self, one.name)))
+        super().__post_init__()
         changed = with_measure_options(self.measures, self.measure_options)
         object.__setattr__(self, "measures", changed)
 
     @classmethod
-    def options(cls) -> tuple[Option, ...]:
-        """Return the options of this study in order, without measures and settings."""
-        return tuple(option_of(one) for one in fields(cls) if one.name not in _COMMON)
+    def options(cls) -> dict[str, Param]:
+        """Return the options of this study by name, without measures and settings."""
+        return {name: one for name, one in params_of(cls).items() if name not in _COMMON}
 
     @classmethod
     def create(
@@ -141,20 +170,20 @@ class Study(Generic[Result]):
         >>> Consistency.create(as_published=True, thresholds=100).settings.thresholds
         100
         """
-        default: Any = next(one.default for one in fields(cls) if one.name == "settings")
+        default: Any = params_of(cls)["settings"].default
         if as_published:
             default = default.replace(**PUBLISHED_SETTINGS)
         chosen: EvaluationSettings = default if settings is None else settings
-        own = {one.name for one in cls.options()}
-        general = {one.name for one in fields(EvaluationSettings)}
+        own = cls.options()
+        known = {**own, **params_of(EvaluationSettings)}
         for name in options:
-            if name not in own | general:
-                near = did_you_mean(name, own | general)
+            if name not in known:
+                near = did_you_mean(name, known)
                 raise InvalidInputError(f"{cls.name} has no option {name!r}{near}")
         changed = {name: value for name, value in options.items() if name not in own}
         given = {name: value for name, value in options.items() if name in own}
         if as_published:
-            preset = published_measure_options(measures, given.get("measure_options", ()))
+            preset = _published_measure_options(measures, given.get("measure_options", ()))
             given = {**cls.published, **given, "measure_options": preset}
         return cls(measures=measures, settings=chosen.replace(**changed), **given)
 
@@ -197,11 +226,9 @@ class Study(Generic[Result]):
         >>> Consistency(min_series=5).options_in_force()["min_series"]
         '5'
         """
-        own = {
-            one.name: one.text(getattr(self, one.name))
-            for one in self.options()
-            if one.name != "measure_options" and getattr(self, one.name) not in (None, ())
-        }
+        left_out = (*_COMMON, "measure_options")
+        listed = texts(self, defaults=True)
+        own = {name: text for name, text in listed.items() if name not in left_out}
         fixed = dict(text.split("=", 1) for text in self.measure_options)
         return own | self.settings.texts() | fixed
 
@@ -301,20 +328,12 @@ class DetectorStudy(Study[Result]):
         ``"unit"`` scales the scores to 0..1 on the section.
     """
 
-    detectors: tuple[str, ...] = option(
-        (),
-        "Detector to study; published selects those of the paper. Repeat for several.",
-        flag="--detector",
+    detectors: tuple[str, ...] = param(
+        (), several(text), "Detectors to study; published selects those of the paper."
     )
-    section: str = option(
-        "all",
-        "Part of each series: all, the first N points, or N points with few anomalies.",
-        specification=section_specification("first"),
-    )
-    scale: str = option(
-        "none",
-        "Scaling of scores on the section: none, or unit for 0..1.",
-        choices=("none", "unit"),
+    section: str = param("all", section_check("first"), SECTION_HELP, metavar=SECTION)
+    scale: str = param(
+        "none", one_of("none", "unit"), "Scaling of scores on the section: none, or unit for 0..1."
     )
 
     @property
@@ -324,13 +343,11 @@ class DetectorStudy(Study[Result]):
 
     def choose_section(self, labels: NDArray[np.bool_]) -> Section:
         """Return the section of a series to study."""
-        option = next(one for one in self.options() if one.name == "section")
-        assert option.specification is not None
-        chosen = option.specification.parse("section", self.section)
-        if chosen.name == "all":
+        procedure, numbers = section_check("first").parse("section", self.section)
+        if procedure == "all":
             return first_section(labels, labels.size)
-        choose = rare_section if chosen.name == "rare" else first_section
-        return choose(labels, int(chosen.numbers[0]))
+        choose = rare_section if procedure == "rare" else first_section
+        return choose(labels, int(numbers[0]))
 
     def prepare(self, scored: ScoredSeries) -> tuple[ScoredSeries, int]:
         """Return the section with the selected detectors, and the start of its anomaly."""

@@ -20,10 +20,10 @@ from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
 from vuskit.inputs import check_choice
+from vuskit.parameters import one_of, param, whole
 from vuskit.statistics.tables import without_noise
 from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
-from vuskit.studies.options import option
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.run import run_study
@@ -315,20 +315,20 @@ class Consistency(DetectorStudy[ConsistencyResult]):
 
     published: ClassVar[Mapping[str, Any]] = {"detectors": (PUBLISHED,), "entropy": "nats"}
 
-    ties: str = option(
+    ties: str = param(
         "average",
+        one_of("average", "min", "max", "dense"),
         "Rank of equal values.",
-        choices=("average", "min", "max", "dense"),
         stage="result",
     )
-    min_series: int = option(
+    min_series: int = param(
         3,
+        whole(2),
         "Minimum number of series per data set; smaller ones have no entropy.",
-        minimum=2,
         metavar="N",
         stage="result",
     )
-    entropy: str = option("bits", "Unit of the entropy.", choices=("bits", "nats"), stage="result")
+    entropy: str = param("bits", one_of("bits", "nats"), "Unit of the entropy.", stage="result")
 
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures for every detector."""

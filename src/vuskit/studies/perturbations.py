@@ -15,24 +15,22 @@ from numpy.typing import NDArray
 from vuskit.datasets import ScoredSeries
 from vuskit.inputs import check_choice
 from vuskit.intervals import event_bounds
+from vuskit.parameters import number
 from vuskit.store.identity import scores_digest
-from vuskit.studies.specifications import Form, Number, Specification
+from vuskit.studies.specifications import Specification
 
 Floats = NDArray[np.float64]
 
-LAG = Specification(
-    Form("score", (Number("X", 0.25, minimum=0, maximum=1),)),
-    Form("labels", (Number("X", 0.25, minimum=0, maximum=1),)),
-    bare="score",
-)
-"""Forms of the option `lag`; X is a fraction of the buffer."""
+_FRACTION = number(0, 1)
+LAG = Specification("score", score={"X": (0.25, _FRACTION)}, labels={"X": (0.25, _FRACTION)})
+"""Procedures of the parameter `lag`; X is a fraction of the buffer."""
 
 NOISE = Specification(
-    Form("uniform", (Number("X", 0.05, minimum=0, maximum=1),)),
-    Form("normal", (Number("MEAN", -0.1), Number("STD", 0.1, minimum=0))),
-    bare="uniform",
+    "uniform",
+    uniform={"X": (0.05, _FRACTION)},
+    normal={"MEAN": (-0.1, number()), "STD": (0.1, number(0))},
 )
-"""Forms of the option `noise`; X, MEAN and STD are fractions of the score's range."""
+"""Procedures of the parameter `noise`; X, MEAN and STD are fractions of the score's range."""
 
 
 def generator(seed: int, *parts: str) -> np.random.Generator:
@@ -134,11 +132,11 @@ def add_normal_noise(
 
 def noisy_score(noise: str, score: Floats, random: np.random.Generator) -> Floats:
     """Add noise to a score as specified by the option `noise`."""
-    form = NOISE.parse("noise", noise)
-    if form.name == "normal":
-        mean, std = form.numbers
+    procedure, numbers = NOISE.parse("noise", noise)
+    if procedure == "normal":
+        mean, std = numbers
         return add_normal_noise(score, random, mean=mean, std=std)
-    return add_noise(score, random, amplitude=form.numbers[0])
+    return add_noise(score, random, amplitude=numbers[0])
 
 
 # ---- sections ----

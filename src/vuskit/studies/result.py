@@ -161,7 +161,7 @@ class StudyResult(TableForms, abc.ABC):
         InvalidInputError
             If the values of the series depend on an option; run the study again instead.
         """
-        free = [one.name for one in self.study.options() if one.stage == "result"]
+        free = [name for name, one in self.study.options().items() if one.stage == "result"]
         for name in options:
             check_choice("options", name, free)
         return replace(self, study=replace(self.study, **options))

@@ -26,10 +26,16 @@ from vuskit.figures import (
     RobustnessBarsDisplay,
 )
 from vuskit.inputs import check_choice
+from vuskit.parameters import number, one_of, param, several, whole
 from vuskit.statistics.comparison import TableComparison, compare_columns
-from vuskit.studies.base import DetectorStudy, evaluate_detectors
+from vuskit.studies.base import (
+    SECTION,
+    SECTION_HELP,
+    DetectorStudy,
+    evaluate_detectors,
+    section_check,
+)
 from vuskit.studies.detector_names import PUBLISHED
-from vuskit.studies.options import option, section_specification
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,
@@ -46,7 +52,7 @@ from vuskit.studies.perturbations import (
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.run import run_study
-from vuskit.studies.specifications import Form, Number, Specification
+from vuskit.studies.specifications import Specification
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -375,12 +381,9 @@ def _deviation(squares: Values, count: NDArray[np.intp], fewest: NDArray[np.intp
 
 
 _RATIO = Specification(
-    Form(
-        "shares",
-        (Number("LOW", 0.01, minimum=0, maximum=1), Number("HIGH", 0.2, minimum=0, maximum=1)),
-    ),
-    Form("crops", (Number("N", 21, minimum=2, whole=True),)),
-    bare="shares",
+    "shares",
+    shares={"LOW": (0.01, number(0, 1)), "HIGH": (0.2, number(0, 1))},
+    crops={"N": (21, whole(2))},
 )
 
 
@@ -440,55 +443,50 @@ class Robustness(DetectorStudy[RobustnessResult]):
         "spread": "pooled",
     }
 
-    section: str = option(
-        "all",
-        "Part of each series: all, the first N points, or N points with few anomalies.",
-        specification=section_specification("rare"),
-    )
-    perturbations: tuple[str, ...] = option(
+    section: str = param("all", section_check("rare"), SECTION_HELP, metavar=SECTION)
+    perturbations: tuple[str, ...] = param(
         ("lag", "noise", "ratio"),
-        "Perturbation to apply: lag, noise or ratio. Repeat for several.",
-        choices=("lag", "noise", "ratio"),
-        flag="--perturbation",
+        several(one_of("lag", "noise", "ratio")),
+        "Perturbations to apply: lag, noise or ratio.",
     )
-    count: int = option(10, "Number of perturbations of each kind.", minimum=2, metavar="N")
-    lag: str = option(
-        "score:0.25", "Shift of the score or the labels by up to X buffers.", specification=LAG
+    count: int = param(10, whole(2), "Number of perturbations of each kind.", metavar="N")
+    lag: str = param(
+        "score:0.25", LAG, "Shift of the score or the labels by up to X buffers.", metavar=LAG.words
     )
-    lag_fill: str = option(
-        "edge", "Fill for points that a shift leaves empty.", choices=("edge", "wrap")
+    lag_fill: str = param(
+        "edge", one_of("edge", "wrap"), "Fill for points that a shift leaves empty."
     )
-    noise: str = option(
+    noise: str = param(
         "uniform:0.05",
+        NOISE,
         "Noise; X, MEAN and STD are fractions of the score's range.",
-        specification=NOISE,
+        metavar=NOISE.words,
     )
-    ratio: str = option(
+    ratio: str = param(
         "shares:0.01:0.2",
+        _RATIO,
         "Crops with shares of anomalous points from LOW to HIGH, or N growing crops.",
-        specification=_RATIO,
+        metavar=_RATIO.words,
     )
-    ratio_tolerance: float = option(
-        0.05, "Relative tolerance for the share of a crop.", minimum=0, metavar="X"
+    ratio_tolerance: float = param(
+        0.05, number(0), "Relative tolerance for the share of a crop.", metavar="X"
     )
-    seed: int = option(0, "Random seed.", minimum=0, metavar="N")
-    min_values: int = option(
+    seed: int = param(0, whole(0), "Random seed.", metavar="N")
+    min_values: int = param(
         5,
+        whole(1),
         "Minimum number of defined values for a standard deviation.",
-        minimum=1,
         metavar="N",
         stage="result",
     )
-    spread: str = option(
+    spread: str = param(
         "mean",
+        one_of("mean", "pooled"),
         "How to combine the deviations of several detectors.",
-        choices=("mean", "pooled"),
         metavar="KIND",
         stage="result",
     )
-    alpha: float = option(
-        0.1, "Significance level.", minimum=0, maximum=1, metavar="X", stage="result"
-    )
+    alpha: float = param(0.1, number(0, 1), "Significance level.", metavar="X", stage="result")
 
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures under every perturbation of every detector's score."""
@@ -517,9 +515,8 @@ class Robustness(DetectorStudy[RobustnessResult]):
         return RobustnessResult(tuple(parts))
 
     def _lag(self, part: _Part) -> Values:
-        form = LAG.parse("lag", self.lag)
-        (fraction,) = form.numbers
-        if form.name == "labels":
+        procedure, (fraction,) = LAG.parse("lag", self.lag)
+        if procedure == "labels":
             return self._label_lag(part, fraction)
         lags = even_lags(part.buffer, count=self.count, fraction=fraction)
 
@@ -560,10 +557,10 @@ class Robustness(DetectorStudy[RobustnessResult]):
         return values
 
     def _crops(self, part: _Part) -> tuple[Crop, ...]:
-        form = _RATIO.parse("ratio", self.ratio)
-        if form.name == "crops":
-            return growing_crops(part.labels, part.anchor, count=int(form.numbers[0]))
-        low, high = form.numbers
+        procedure, numbers = _RATIO.parse("ratio", self.ratio)
+        if procedure == "crops":
+            return growing_crops(part.labels, part.anchor, count=int(numbers[0]))
+        low, high = numbers
         return crops_by_ratio(
             part.labels, count=self.count, low=low, high=high, tolerance=self.ratio_tolerance
         )

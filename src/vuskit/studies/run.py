@@ -240,10 +240,9 @@ class _SeriesTasks:
 
 def _with_default_result_options(study: Study[Any]) -> Study[Any]:
     defaults = {
-        one.name: one.default
-        for one in fields(study)
-        if one.default is not MISSING
-        and any(own.name == one.name and own.stage == "result" for own in study.options())
+        name: one.default
+        for name, one in study.options().items()
+        if one.stage == "result" and one.default is not MISSING
     }
     return replace(study, **defaults)
 
@@ -349,7 +348,7 @@ def about_study(study: Study[Any]) -> tuple[dict[str, Any], Code]:
     Options that are declared to affect the result only do not count.
     """
     study = study.resolved()
-    excluded = {one.name for one in study.options() if one.stage == "result"}
+    excluded = {name for name, one in study.options().items() if one.stage == "result"}
     found = _Description()
     options = {
         one.name: found.of(getattr(study, one.name))

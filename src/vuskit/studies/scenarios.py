@@ -21,8 +21,8 @@ from vuskit.errors import InvalidInputError
 from vuskit.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.parameters import param, whole
 from vuskit.studies.base import Study, evaluate_scores
-from vuskit.studies.options import option
 from vuskit.studies.registry import study
 from vuskit.studies.result import BufferUse, StudyResult
 from vuskit.studies.run import run_study
@@ -332,9 +332,9 @@ class Scenarios(Study[ScenarioResult]):
     """
 
     settings: EvaluationSettings = _SETTINGS
-    n_points: int = option(10_000, "Length of the series.", minimum=1, flag="--points", metavar="N")
-    length: int = option(20, "Length of the anomaly.", minimum=10, metavar="N")
-    scenarios: Any = option(None, "Custom predictions.", hidden=True)
+    n_points: int = param(10_000, whole(1), "Length of the series.", metavar="N")
+    length: int = param(20, whole(10), "Length of the anomaly.", metavar="N")
+    scenarios: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

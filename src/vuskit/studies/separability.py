@@ -27,10 +27,10 @@ from vuskit.figures import (
 from vuskit.intervals import event_bounds
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import get_measure, list_measures
+from vuskit.parameters import Check, number, one_of, param, whole
 from vuskit.statistics.comparison import TableComparison, compare_columns
 from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED, detector_key, find_detectors
-from vuskit.studies.options import option
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,
@@ -355,20 +355,23 @@ PUBLISHED_PAIRS: Mapping[str, Pairs] = {"MBA": _MBA_PAIRS, "SED": _SED_PAIRS}
 """The twelve pairs of the published experiments, by the prefix of the series' name."""
 
 
-def _parse_pairs(text: str) -> tuple[Any, ...]:
-    """Parse ``GOOD:BAD,GOOD:BAD`` or ``published``."""
-    if text == PUBLISHED:
-        return (PUBLISHED,)
-    found = []
-    for one in text.split(","):
-        good, colon, bad = one.strip().partition(":")
-        if not (good and colon and bad):
+def _check_pairs(name: str, pairs: Any) -> dict[str, Pairs]:
+    """Return pairs by series; "*" means all series."""
+    if pairs == PUBLISHED or pairs in ((PUBLISHED,), [PUBLISHED], {PUBLISHED: ()}):
+        return {PUBLISHED: ()}
+    by_series: Mapping[Any, Any] = pairs if isinstance(pairs, Mapping) else {"*": pairs}
+    found = {}
+    for series, several in by_series.items():
+        checked = tuple(
+            tuple(pair.split(":") if isinstance(pair, str) else pair) for pair in several
+        )
+        if any(len(pair) != 2 or not all(pair) for pair in checked):
             raise InvalidInputError(
-                f"`--pairs` must be GOOD:BAD, several separated by commas, or published, "
-                f"got {one!r}"
+                f"`{name}` must be (accurate, inaccurate), GOOD:BAD or {PUBLISHED!r}, "
+                f"got {several!r}"
             )
-        found.append((good, bad))
-    return tuple(found)
+        found[str(series)] = checked
+    return found
 
 
 @study(
@@ -425,53 +428,47 @@ class Separability(DetectorStudy[SeparabilityResult]):
         "average": "mean",
     }
 
-    pairs: Any = option(
+    pairs: Any = param(
         None,
-        "Accurate and inaccurate detector, or published. Separate pairs by commas, or repeat.",
-        many=True,
-        flag="--pairs",
-        synonym="--pair",
+        Check("GOOD:BAD,... or published", _check_pairs, many=True),
+        "Accurate and inaccurate detectors, separated by commas, or published.",
         metavar="GOOD:BAD,...",
-        parse=_parse_pairs,
     )
-    criterion: Any = option(
-        None, "Measure that chooses the pairs; must not be under study.", metavar="NAME"
+    criterion: Any = param(None, help="Measure that chooses the pairs; must not be under study.")
+    top: int = param(3, whole(1), "Number of detectors treated as accurate.", metavar="N")
+    bottom: int = param(4, whole(1), "Number of detectors treated as inaccurate.", metavar="N")
+    min_gap: float = param(
+        0.1, number(), "Minimum difference of the criterion in a pair.", metavar="X"
     )
-    top: int = option(3, "Number of detectors treated as accurate.", minimum=1, metavar="N")
-    bottom: int = option(4, "Number of detectors treated as inaccurate.", minimum=1, metavar="N")
-    min_gap: float = option(0.1, "Minimum difference of the criterion in a pair.", metavar="X")
-    count: int = option(50, "Number of perturbations of each score.", minimum=2, metavar="N")
-    lag: str = option(
-        "score:0.25", "Shift of the score or the labels by up to X buffers.", specification=LAG
+    count: int = param(50, whole(2), "Number of perturbations of each score.", metavar="N")
+    lag: str = param(
+        "score:0.25", LAG, "Shift of the score or the labels by up to X buffers.", metavar=LAG.words
     )
-    lag_fill: str = option(
-        "edge", "Fill for points that a shift leaves empty.", choices=("edge", "wrap")
+    lag_fill: str = param(
+        "edge", one_of("edge", "wrap"), "Fill for points that a shift leaves empty."
     )
-    noise: str = option(
+    noise: str = param(
         "uniform:0.05",
+        NOISE,
         "Noise; X, MEAN and STD are fractions of the score's range.",
-        specification=NOISE,
+        metavar=NOISE.words,
     )
-    seed: int = option(0, "Random seed.", minimum=0, metavar="N")
-    z: str = option(
+    seed: int = param(0, whole(0), "Random seed.", metavar="N")
+    z: str = param(
         "standard-error",
+        one_of("standard-error", "raw"),
         "Unit of z: standard-error, or raw for standard deviations.",
-        choices=("standard-error", "raw"),
         stage="result",
     )
-    average: str = option(
+    average: str = param(
         "median",
+        one_of("median", "mean"),
         "Average of z in the summary: median or mean.",
-        choices=("median", "mean"),
         stage="result",
     )
-    alpha: float = option(
-        0.1, "Significance level.", minimum=0, maximum=1, metavar="X", stage="result"
-    )
+    alpha: float = param(0.1, number(0, 1), "Significance level.", metavar="X", stage="result")
 
     def __post_init__(self) -> None:
-        if self.pairs is not None:
-            object.__setattr__(self, "pairs", _pairs_by_series(self.pairs))
         super().__post_init__()
         self._check_criterion()
 
@@ -617,9 +614,8 @@ class Separability(DetectorStudy[SeparabilityResult]):
 
     def _values(self, scored: ScoredSeries, buffer: int) -> Values:
         """Values by detector, repeat and measure."""
-        form = LAG.parse("lag", self.lag)
-        (fraction,) = form.numbers
-        if form.name == "labels":
+        procedure, (fraction,) = LAG.parse("lag", self.lag)
+        if procedure == "labels":
             return self._with_label_lags(scored, buffer, fraction)
 
         def variants(detector: str, score: Values) -> Iterator[Values]:
@@ -660,21 +656,6 @@ def _as_in(scored: ScoredSeries, pair: tuple[str, str]) -> tuple[str, str]:
     """Return a pair with the detector names of the series."""
     good, bad = (find_detectors([one], scored.detectors, name="pairs")[0] for one in pair)
     return good, bad
-
-
-def _pairs_by_series(pairs: Any) -> dict[str, Pairs]:
-    if pairs == PUBLISHED or pairs in ((PUBLISHED,), [PUBLISHED]):
-        return {PUBLISHED: ()}
-    by_series: Mapping[Any, Any] = pairs if isinstance(pairs, Mapping) else {"*": pairs}
-    found = {}
-    for series, several in by_series.items():
-        checked = tuple(tuple(pair) for pair in several)
-        if any(len(pair) != 2 for pair in checked):
-            raise InvalidInputError(
-                f"`pairs` must be (accurate, inaccurate) or {PUBLISHED!r}, got {several!r}"
-            )
-        found[str(series)] = checked
-    return found
 
 
 def separability_study(source: Any, **options: Any) -> SeparabilityResult:

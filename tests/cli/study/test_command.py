@@ -15,7 +15,8 @@ from vuskit.studies import registry
 OWN = """
 from dataclasses import dataclass
 import pandas as pd
-from vuskit.studies import Study, StudyResult, option, study
+from vuskit.parameters import number, param
+from vuskit.studies import Study, StudyResult, study
 
 @dataclass(frozen=True, eq=False)
 class SpreadResult(StudyResult):
@@ -35,7 +36,7 @@ class SpreadResult(StudyResult):
 class Spread(Study[SpreadResult]):
     '''Range of a measure over the detectors of a series.'''
 
-    factor: float = option(1.0, "Factor of the range.", minimum=0, metavar="X")
+    factor: float = param(1.0, number(0), "Factor of the range.", metavar="X")
 
     def per_series(self, scored):
         evaluate = self.evaluator(scored.series.labels, self.choose_buffer(scored).length)

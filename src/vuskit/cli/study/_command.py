@@ -38,7 +38,6 @@ from vuskit.cli._options import (
     output_option,
     parse_threshold,
     series_option,
-    split_list,
 )
 from vuskit.cli._output import AsCsv, AsJson, chosen_format, say
 from vuskit.cli._progress import study_progress
@@ -52,12 +51,13 @@ from vuskit.cli.study._output import (
 )
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
+from vuskit.parameters import Param, read_text
 
 if TYPE_CHECKING:
     from vuskit.engine import ExecutorSettings, Limits, Progress
     from vuskit.measures import EvaluationSettings
     from vuskit.measures.registry import Measure
-    from vuskit.studies import Option, Study, StudyResult
+    from vuskit.studies import Study, StudyResult
 
 __all__ = [
     "AsPublished",
@@ -84,7 +84,13 @@ Published = Annotated[
     ),
 ]
 Patterns = Annotated[list[str] | None, series_option("study")]
-_METAVARS: dict[type, str] = {int: "N", float: "X"}
+_FLAGS = {
+    "measure_options": ("--measure-option",),
+    "detectors": ("--detector",),
+    "perturbations": ("--perturbation",),
+    "n_points": ("--points",),
+    "pairs": ("--pairs", "--pair"),
+}
 _NO_VALUES_NEEDED = ("auto", "median_anomaly", "mean_anomaly")
 
 
@@ -334,22 +340,19 @@ def _several(name: str, help_text: str, *, extra: bool) -> Any:
 
 def _chosen(study: type[Study[Any]], given: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a study that are on the command line."""
-    found = {}
-    for one in study.options():
-        value = given.get(one.name)
-        if one.hidden or value is None or value == []:
-            continue
-        items = value if one.many else [value]
-        for item in items if one.choices else ():
-            check_choice(one.flag, item, one.choices)
-        if one.parse is not None:
-            items = [part for item in items for part in one.parse(item)]
-        elif one.many:
-            items = split_list(items) or []
-        elif one.specification is not None:
-            one.specification.check(one.flag, value)
-        found[one.name] = tuple(items) if one.many else items[0]
+    found: dict[str, Any] = {}
+    for name, one in study.options().items():
+        if given.get(name):
+            value: tuple[Any, ...] = ()
+            for text in given[name] if one.many else [given[name]]:
+                value = read_text(one, text, before=value)
+            found[name] = one.checked(_flags(name)[0], value)
     return found
+
+
+def _flags(name: str) -> tuple[str, ...]:
+    """Return the names of an option on the command line."""
+    return _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
 
 
 def _command(name: str, function: Callable[..., None]) -> Any:
@@ -378,9 +381,9 @@ def _with_options(
         common[name] = common[name].replace(default=value)
     own: dict[str, inspect.Parameter] = {}
     for study in studies:
-        for one in study.options():
-            if not one.hidden and one.name not in {**own, **common}:
-                own[one.name] = _parameter(one, studies)
+        for name, one in study.options().items():
+            if one.help and name not in {**own, **common}:
+                own[name] = _parameter(name, one, studies)
 
     def command(ctx: typer.Context, **values: Any) -> None:
         given = {name for name in values if _is_given(ctx, name)}
@@ -420,43 +423,31 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     }
 
 
-def _parameter(one: Option, studies: list[type[Study[Any]]]) -> inspect.Parameter:
+def _parameter(name: str, one: Param, studies: list[type[Study[Any]]]) -> inspect.Parameter:
     """Return the parameter of an option; its default may differ between studies."""
-    users = [
-        (study.name, same)
-        for study in studies
-        for same in study.options()
-        if same.name == one.name and not same.hidden
-    ]
-    help_text, default = one.help, None if one.many else one.default
-    if len({repr(same.default) for _, same in users}) > 1:
-        first = one.help.rstrip(".").partition(";")[0]
-        listed = ", ".join(f"{same.default} in {name}" for name, same in users)
-        help_text, default = f"{first}. Default: {listed}.", None
+    defaults = {
+        study.name: study.options()[name].default for study in studies if name in study.options()
+    }
+    help_text = one.help
     if one.choices and not any(choice in help_text for choice in one.choices):
         first, _, rest = help_text.rstrip(".").partition(". ")
         listed = f"{', '.join(one.choices[:-1])} or {one.choices[-1]}"
         help_text = f"{first}: {listed}." + (f" {rest}." if rest else "")
-    kind: Any = str if one.parse is not None or one.specification is not None else one.type
-    if one.many:
-        kind = list[kind]
-    limits: dict[str, Any] = {}
-    if one.type in (int, float):
-        limits = {"min": one.minimum, "max": one.maximum}
+    if len({repr(default) for default in defaults.values()}) > 1:
+        first = help_text.rstrip(".").partition(";")[0]
+        listed = ", ".join(f"{default} in {study}" for study, default in defaults.items())
+        help_text = f"{first}. Default: {listed}."
+    elif one.default is not None and one.default != ():
+        help_text += f" Default: {one.text(one.default)}."
     choices = list(one.choices)
-    metavar = one.metavar or _METAVARS.get(one.type, "NAME")
-    if one.specification is not None:
-        metavar = one.specification.metavar
     option = typer.Option(
-        one.flag,
-        *([one.synonym] if one.synonym else []),
-        metavar="" if kind is bool else metavar,
+        *_flags(name),
+        metavar=one.metavar or "NAME",
         help=help_text,
         autocompletion=(lambda: choices) if choices else None,
-        **{name: value for name, value in limits.items() if value is not None},
     )
-    optional: Any = kind if default is not None else kind | None
-    annotation = Annotated[optional, option]
+    kind: Any = list[str] | None if one.many else str | None
+    annotation = Annotated[kind, option]
     return inspect.Parameter(
-        one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
     )
