@@ -20,7 +20,7 @@ FAST := tests/test_layout.py tests/docs/test_public_names.py tests/test_api.py t
 	tests/_util tests/kernels tests/algorithms tests/measures tests/engine/test_tasks.py tests/store \
 	tests/bench/test_plan.py tests/statistics tests/studies/test_perturbations.py \
 	tests/studies/timing/test_cases.py tests/studies/timing/test_sampling.py
-# Tests that NumPy alone is enough for; the first ones run with both cores.
+# Tests that NumPy alone is enough for; `test-core` runs the first ones with both cores.
 BOTH_CORES := tests/kernels tests/measures tests/test_conformance.py
 NUMPY_ONLY := $(BOTH_CORES) tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py tests/test_api.py tests/test_metric.py
 # Without the theme's advertisement for its successor.
@@ -30,7 +30,7 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test ready core sanitize lint types layers tests test-core test-pure workflows dist release-check wheel-check bench fuzz chaos interrupts docs docs-serve pictures clean
+.PHONY: help demo check test ready core sanitize lint types layers tests test-numpy test-core test-pure workflows dist release-check wheel-check bench fuzz chaos interrupts docs docs-serve pictures clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,7 +42,7 @@ check: $(VENV)/.dev $(LIBRARY) ## Lint, types, layers and the fast tests, in und
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint types layers
 	$(ONE_THREAD) $(BIN)/pytest -q --numprocesses 2 --dist loadgroup $(FAST)
 
-test: ready tests test-core ## Lint, types, layers, tests; also with the core install alone
+test: ready tests test-numpy ## Lint, types, layers, tests; also with NumPy alone
 
 # None of these keeps two cores busy; the tests do.
 ready:
@@ -164,10 +164,12 @@ $(CORE)/.done: $(PROJECT) $(C_SOURCES) $(shell find src/vuskit -name '*.py')
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt pytest pytest-xdist hypothesis
 	@touch $@
 
-# The first run uses the native core where there is a C compiler.
-test-core: $(CORE)/.done
-	$(ONE_THREAD) $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(NUMPY_ONLY)
-	$(ONE_THREAD) VUSKIT_CORE=numpy $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(BOTH_CORES)
+# The tests of all extras use the native core; these use NumPy's.
+test-numpy: $(CORE)/.done
+	$(ONE_THREAD) VUSKIT_CORE=numpy $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(NUMPY_ONLY)
+
+test-core: test-numpy
+	$(ONE_THREAD) $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(BOTH_CORES)
 
 # The environment's own folder as PATH hides every compiler from the build.
 test-pure: ## Build the wheel without a compiler and run the core's tests with it

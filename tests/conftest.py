@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fresh import forgotten_modules
 from hypothesis import HealthCheck, settings
-from together import scheduler
+from together import group_scheduling
 
 from vuskit.kernels import backend
 
@@ -61,4 +61,16 @@ def each_core(request, monkeypatch) -> str:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Let one process run what belongs together."""
-    return scheduler(config, log) if config.getvalue("dist") == "loadgroup" else None
+    return group_scheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Scheduler file of a Dask cluster with two workers, for tests that leave it as it is."""
+    import distributed
+    from dask_cluster import scheduler
+
+    with scheduler(2) as (file, _):
+        with distributed.Client(scheduler_file=file, set_as_default=False) as client:
+            client.wait_for_workers(2)  # so that tests can prepare both of them
+        yield file

@@ -18,6 +18,7 @@ from together import group_of, shares_results
         ("tests/bench/test_runner.py::test_every_misdeed[local]", "executors"),
         ("tests/engine/test_executors.py::test_dask_starts_a_local_cluster", "executors"),
         ("tests/engine/test_run.py::test_progress", "executors"),
+        ("tests/cli/test_paper.py::test_a_dask_cluster_gives_the_same_numbers", "executors"),
         ("tests/detectors/test_contract.py::test_constant_series[mp-0.0]", "stumpy"),
         ("tests/detectors/test_methods.py::test_norma_finds_what_is_rare", "stumpy"),
         ("src/vuskit/detectors/norma.py::vuskit.detectors.norma.NormA", "stumpy"),
@@ -62,7 +63,9 @@ def test_the_files_are_there(request):
     assert list((root / "tests" / "report" / "page").glob("test_*browser*.py"))
 
 
-def test_pages_are_opened_in_these_groups_only(request):
+def test_what_is_shared_is_used_in_these_groups_only(request):
     for item in request.session.items:
-        opens = "open_page" in getattr(item, "fixturenames", ())
-        assert not opens or group_of(item.nodeid) in ("browser", "explore"), item.nodeid
+        used = getattr(item, "fixturenames", ())
+        group = group_of(item.nodeid)
+        assert "open_page" not in used or group in ("browser", "explore"), item.nodeid
+        assert "cluster" not in used or group == "executors", item.nodeid

@@ -18,8 +18,9 @@ GROUPS = {
     "explore": r"^tests/explore/",
     # The site is built once.
     "site": r"^tests/docs/test_site\.py",
-    # Clusters of processes, one at a time.
-    "executors": r"^tests/(bench/test_runner|engine/test_(executors|run))\.py",
+    # Clusters of processes, one at a time; one of them is shared.
+    "executors": r"^tests/(bench/test_(runner|series)|engine/test_(executors|run))\.py"
+    r"|^tests/\w+/test_\w+\.py::test_\w*dask_cluster",
     # Each process would compile stumpy anew, for half a minute.
     "stumpy": r"^(tests|src/vuskit)/detectors/.*(?<![a-z])(mp|norma)(?![a-z])",
 }
@@ -44,7 +45,7 @@ def shares_results(file: str) -> bool:
     return 'scope="module"' in text or "\n@cache\n" in text
 
 
-def scheduler(config, log):
+def group_scheduling(config, log):
     """Divide tests as ``--dist loadgroup`` should, the largest groups first."""
     from xdist.scheduler import LoadScopeScheduling
 

@@ -9,7 +9,6 @@ import sys
 
 import numpy as np
 import pytest
-from dask_cluster import scheduler
 
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan, run_plan
@@ -100,12 +99,6 @@ def base(tmp_path):
     (tmp_path / "own_format.py").write_text(OWN_FORMAT)
     write_labels(tmp_path, FIRST)
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with scheduler(1) as (file, _):
-        yield file
 
 
 @pytest.fixture(params=["local", "dask"])

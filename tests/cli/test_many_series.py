@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from dask_cluster import scheduler
 
 import vuskit
 
@@ -248,11 +247,10 @@ def test_a_left_out_training_part_is_shown_packed_and_verified(command, with_tra
     assert ranked.code != 0  # the run has no VUS-PR
 
 
-def test_on_a_dask_cluster(command, tables):
+def test_on_a_dask_cluster(command, tables, cluster):
     """The workers get series and scores with their tasks."""
-    with scheduler(workers=1) as (file, _):
-        options = ("--executor", "dask", "--address", file, "--csv")
-        outcome = command("evaluate", "scores", *FEW, *options)
+    options = ("--executor", "dask", "--address", cluster, "--csv")
+    outcome = command("evaluate", "scores", *FEW, *options)
     assert outcome.code == 0, outcome.err
     assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)
 

@@ -9,7 +9,6 @@ import subprocess
 import pytest
 from cli.json_keys import strict_json
 from cli.terminal import holding
-from dask_cluster import scheduler
 from studies.scored import make_several, write_scored
 from waiting import PATIENCE, eventually
 
@@ -48,10 +47,9 @@ def test_json_and_csv(command, scores, tmp_path):
     assert [int(row["number"]) for row in rows] == list(range(1, 12))
 
 
-def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path):
+def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path, cluster):
     line = ("paper", scores, "--only", "fig-11", "--output")
-    with scheduler(workers=1) as (file, _):
-        remote = command(*line, "remote", "--executor", "dask", "--address", file)
+    remote = command(*line, "remote", "--executor", "dask", "--address", cluster)
     local = command(*line, "local", "--processes", 1)
     assert (remote.code, local.code) == (0, 0), remote.err + local.err
     tables = sorted(path.name for path in (tmp_path / "local").glob("fig-11*.csv"))

@@ -43,14 +43,6 @@ SHORT = Limits(seconds=2.0)
 ANY = [1, 2]
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    with scheduler(2) as (file, _):
-        with distributed.Client(scheduler_file=file, set_as_default=False) as client:
-            client.wait_for_workers(2)  # so that tests can prepare both of them
-        yield file
-
-
 @pytest.fixture(params=["local", "dask"])
 def make(request, tmp_path):
     """Function that makes an executor with one worker process per thread."""
