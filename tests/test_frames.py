@@ -6,10 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import timezone
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import vuskit
 from vuskit import frames
@@ -341,6 +344,229 @@ def test_times():
     assert "`time` must be unique within a series" in result["message"][1]
 
 
+# --- order of rows -------------------------------------------------------------------------------
+
+
+def in_any_order(rows, **options):
+    """Values of one detector by series, from rows in random order."""
+    shuffled = rows.sample(frac=1, random_state=1)
+    options = {"by": "series", "scores": "forest", "buffer": 5, "measures": "vus_pr", **options}
+    return vuskit.evaluate_frame(shuffled, **options).set_index("series")
+
+
+def two_series():
+    rows = ROWS[ROWS["data"] == "D1"][["series", "time", "label", "forest"]]
+    wanted = {
+        name: vuskit.vus_pr(group["label"], group["forest"], buffer=5)
+        for name, group in rows.groupby("series")
+    }
+    return rows, wanted
+
+
+START = pd.Timestamp("2026-03-28")
+SPELLINGS = {
+    "numbers": lambda time: time,
+    "texts of numbers": lambda time: time.astype(str),
+    "dates": lambda time: START + pd.to_timedelta(time, "h"),
+    "zoned": lambda time: (START + pd.to_timedelta(time, "h")).dt.tz_localize("UTC"),
+    "ISO": lambda time: (START + pd.to_timedelta(time, "h")).astype(str),
+    "ISO with zones": lambda time: (
+        (START + pd.to_timedelta(time, "h"))
+        .dt.tz_localize("UTC")
+        .dt.tz_convert("Europe/Berlin")  # clocks change within the series
+        .map(lambda one: one.isoformat())
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["time", "Timestamp", "ts", "date", "datetime"])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_column_of_times_orders_the_rows(spelling, name):
+    rows, wanted = two_series()
+    rows = rows.assign(time=SPELLINGS[spelling](rows["time"])).rename(columns={"time": name})
+    found = in_any_order(rows)
+    assert found["value"].to_dict() == wanted
+    assert set(found["message"]) == {f"rows sorted by {name!r}"}
+    ordered = vuskit.evaluate_frame(
+        rows, by="series", scores="forest", buffer=5, measures="vus_pr"
+    ).set_index("series")
+    assert ordered["value"].to_dict() == wanted
+    assert ordered["message"].isna().all()
+    assert in_any_order(rows, order=name)["message"].isna().all()
+
+
+def test_an_index_of_times_orders_the_rows():
+    rows, wanted = two_series()
+    for name in (None, "when"):
+        index = pd.DatetimeIndex(START + pd.to_timedelta(rows["time"], "h"), name=name)
+        found = in_any_order(rows.drop(columns="time").set_axis(index))
+        assert found["value"].to_dict() == wanted
+
+
+def test_without_order_rows_stay_as_they_are():
+    rows, wanted = two_series()
+    assert in_any_order(rows, order=None)["value"].to_dict() != wanted
+    assert in_any_order(rows.rename(columns={"time": "x"}))["value"].to_dict() != wanted
+
+
+def test_several_columns_of_times():
+    rows, wanted = two_series()
+    dates = START + pd.to_timedelta(rows["time"], "h")
+    with pytest.raises(vuskit.InvalidInputError, match=r"for 'opened', 'closed'; name one"):
+        in_any_order(rows.assign(opened=dates, closed=dates))
+    with pytest.raises(vuskit.InvalidInputError, match=r"for 'time', 'date'; name one"):
+        in_any_order(rows.assign(date=rows["time"]))
+    found = in_any_order(rows.assign(ts=dates, closed=dates))
+    assert found["message"].tolist() == ["rows sorted by 'ts'"] * 2
+    assert found["value"].to_dict() == wanted
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([f"{place % 28 + 1:02}.03.2026" for place in range(60)], "numbers or ISO times such as"),
+        (
+            ["2026-01-01T00:00+01:00", *[f"2026-01-{2 + place:02}" for place in range(20)]],
+            "time zone",
+        ),
+        ([*map(str, range(20)), ""], "numbers or ISO times"),
+    ],
+    ids=["dd.mm.yyyy", "mixed zones", "empty"],
+)
+def test_times_with_two_readings_are_refused(make, times, message):
+    n = len(times)
+    rows = pd.DataFrame(
+        {"time": times, "label": (np.arange(n) // 5 == 2).astype(int), "score": np.arange(n)}
+    )
+    table = collected(vuskit.evaluate_frame(make(rows), buffer=2, measures="vus_pr"))
+    assert table["status"].tolist() == ["ERROR"]
+    assert message in table["message"][0]
+
+
+def test_timezone_of_times_without_one():
+    utc = pd.date_range("2026-06-01", periods=40, freq="h", tz="UTC")
+    berlin = utc.tz_convert("Europe/Berlin")
+    label = (np.arange(40) // 6 == 3).astype(int)
+    score = np.random.default_rng(0).random(40)
+    times = [
+        (one.tz_localize(None) if place % 2 else utc[place]).isoformat()
+        for place, one in enumerate(berlin)
+    ]
+    rows = pd.DataFrame({"time": times, "label": label, "score": score})
+    options = {"buffer": 5, "measures": "vus_pr"}
+    found = vuskit.evaluate_frame(rows[::-1], timezone="Europe/Berlin", **options)
+    assert found["value"].tolist() == [vuskit.vus_pr(label, score, buffer=5)]
+    with pytest.raises(vuskit.InvalidInputError, match="`timezone` must be the name of a time"):
+        vuskit.evaluate_frame(rows, timezone="Berlin", **options)
+
+
+@every_kind
+def test_several_rows_at_one_time(make):
+    rows, wanted = two_series()
+    again = rows[rows["time"].isin([3, 22])].assign(forest=9.0, label=0)
+    options = {"by": "series", "scores": "forest", "buffer": 5, "measures": "vus_pr"}
+    for together, kept in (([rows, again], "first"), ([again, rows], "last")):
+        table = pd.concat(together, ignore_index=True)
+        found = collected(vuskit.evaluate_frame(make(table), duplicates=kept, **options))
+        assert dict(zip(found["series"], found["value"], strict=True)) == wanted
+        assert found["message"].str.contains(r"dropped 2 rows at times .*\(first: 3, 22\)").all()
+        refused = collected(vuskit.evaluate_frame(make(table), **options))
+        assert set(refused["status"]) == {"ERROR"}
+        assert refused["message"].str.contains(r"got 2 more rows .*first: 3, 22.*'last'").all()
+
+
+# --- ids -----------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_ids_keep_their_spelling(make):
+    rows, _ = two_series()
+    one = rows[rows["series"] == "a"]
+    ids = ["7", "007", "1", "1.0", "1e3", "1000", "0x10", "16", "NaN", "é", "..", " 7"]
+    table = pd.concat([one.assign(series=name) for name in ids], ignore_index=True)
+    found = collected(vuskit.evaluate_frame(make(table), by="series", buffer=5, measures="auc_pr"))
+    assert sorted(found["series"]) == sorted(ids)
+
+
+@every_kind
+@pytest.mark.parametrize("bad", [None, ""])
+@pytest.mark.parametrize("row", [0, 30])
+def test_missing_ids_are_refused(make, bad, row):
+    rows, _ = two_series()
+    rows = rows.reset_index(drop=True).astype({"series": object})
+    rows.loc[row, "series"] = bad
+    with pytest.raises(vuskit.InvalidInputError, match="must name the series in every row"):
+        collected(vuskit.evaluate_frame(make(rows), by="series", buffer=5, measures="auc_pr"))
+
+
+@pytest.mark.parametrize("ids", [(7, "7"), (1, 1.0), (1, True)])
+def test_ids_of_several_types_are_refused(ids):
+    rows, _ = two_series()
+    mixed = np.array([ids[0]] * 60 + [ids[1]] * 90, dtype=object)
+    for order in (slice(None), slice(None, None, -1)):
+        with pytest.raises(vuskit.InvalidInputError, match=r"ids of one type|a unique name"):
+            vuskit.evaluate_frame(rows.assign(series=mixed)[order], by="series", buffer=5)
+
+
+def test_ids_that_continue_in_the_next_batch(monkeypatch):
+    rows, _ = two_series()
+    one = rows[rows["series"] == "a"]
+    table = pd.concat([one.assign(x="a", y="b/c"), one.assign(x="a/b", y="c")])
+    monkeypatch.setattr(frames, "_BATCH", 60)
+    with pytest.raises(vuskit.InvalidInputError, match="a unique name, got 'a/b/c'"):
+        vuskit.evaluate_frame(table, by=["x", "y"], scores="forest", buffer=5)
+
+
+# --- the same rows in another form ---------------------------------------------------------------
+
+ZONES = ["", "Z", "+00:00", "+05:30", "-08:00"]
+
+
+@st.composite
+def fleets(draw):
+    """Rows of some series, and the value of each."""
+    ids = draw(st.lists(st.sampled_from(["7", "007", "a", "b/c", "é"]), min_size=1, unique=True))
+    parts, wanted = [], {}
+    for name in ids:
+        n = draw(st.integers(12, 30))
+        label = np.zeros(n, dtype=int)
+        start = draw(st.integers(1, n - 4))
+        label[start : start + 3] = 1
+        score = np.array(draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)), dtype=float)
+        zone = draw(st.sampled_from(ZONES))
+        times = pd.date_range("2026-01-01", periods=n, freq="7h", tz="UTC" if zone else None)
+        if zone not in ("", "Z"):
+            times = times.tz_convert(timezone(pd.Timedelta(zone[1:] + ":00") * int(f"{zone[0]}1")))
+        texts = [one.isoformat().replace("+00:00", zone or "+00:00") for one in times]
+        if zone == "":
+            texts = [one.isoformat() for one in times]
+        parts.append(pd.DataFrame({"id": name, "t": texts, "label": label, "score": score}))
+        wanted[name] = vuskit.vus_pr(label, score, buffer=3)
+    return pd.concat(parts, ignore_index=True), wanted
+
+
+@given(
+    fleets(),
+    st.sampled_from(["id", "machine", "7"]),
+    st.sampled_from(["time", "ts", "Date"]),
+    st.randoms(use_true_random=False),
+    st.integers(1, 40),
+    st.sampled_from([pandas_of, polars_of, arrow_of, duckdb_of]),
+)
+def test_values_do_not_depend_on_the_form_of_the_rows(fleet, key, time, random, size, make):
+    rows, wanted = fleet
+    order = random.sample(range(len(rows)), len(rows))
+    rows = rows.iloc[order].reset_index(drop=True).rename(columns={"id": key, "t": time})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "_BATCH", size)
+        found = collected(
+            vuskit.evaluate_frame(make(rows), by=key, buffer=3, measures="vus_pr", scores="score")
+        )
+    assert dict(zip(found["series"], found["value"], strict=True)) == wanted
+    assert set(found["status"]) == {"OK"}
+
+
 # --- errors --------------------------------------------------------------------------------------
 
 
@@ -354,6 +580,7 @@ def test_times():
         ({"scores": []}, "`scores` must name at least one column"),
         ({"errors": "ignore"}, "`errors` must be one of 'record', 'raise'"),
         ({"value": None, "buffer": "period"}, "`value` must be a column of `frame` for buffer="),
+        ({"duplicates": "all"}, "`duplicates` must be one of 'error', 'first', 'last'"),
         ({"measures": "vus"}, "`measures` must be a registered measure"),
     ],
 )
@@ -368,7 +595,7 @@ def test_invalid_frames():
         vuskit.evaluate_frame([1, 2], buffer=5)
     with pytest.raises(vuskit.InvalidInputError, match="must have a numeric column of scores"):
         vuskit.evaluate_frame(ROWS[["label", "note"]], buffer=5)
-    with pytest.raises(vuskit.InvalidInputError, match="must not have missing values"):
+    with pytest.raises(vuskit.InvalidInputError, match="must name the series in every row"):
         vuskit.evaluate_frame(ROWS.assign(series=None), **OPTIONS)
     with pytest.raises(TypeError, match="buffer"):
         vuskit.evaluate_frame(ROWS, by="series")

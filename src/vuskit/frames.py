@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import Any, Unpack
 
 import numpy as np
@@ -24,6 +25,8 @@ from vuskit.intervals import Ints
 from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
 from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
+from vuskit.measures.workspace import warn_long_buffer
+from vuskit.times import TIME_NAMES, check_timezone, read_times
 
 __all__ = ["evaluate_frame"]
 
@@ -32,6 +35,8 @@ _ROW = "vuskit_row"  # column with the row position, for a stable sort
 _PANDAS_INDEX = "__index_level_"  # prefix of columns that pyarrow creates from a pandas index
 _WHOLE = "all"  # name of the series or data set if no column names it
 _ERRORS = ("record", "raise")
+_DUPLICATES = ("error", "first", "last")
+_AUTO = "auto"
 _TEXT = ("dataset", "series", "detector", "measure", "buffer_reason", "status", "message")
 _COLUMNS = (
     "dataset",
@@ -58,7 +63,9 @@ def evaluate_frame(
     scores: str | Sequence[str] | None = None,
     dataset: str | None = None,
     value: str | None = None,
-    order: str | None = None,
+    order: str | None = "auto",
+    duplicates: str = "error",
+    timezone: str | None = None,
     errors: str = "record",
     measures: Measures = "paper",
     settings: EvaluationSettings | None = None,
@@ -75,7 +82,7 @@ def evaluate_frame(
         ``Table`` or ``RecordBatchReader``, a DuckDB relation, or a Dask ``DataFrame``.
     by : str or list of str, optional
         Columns that identify a series. The values of several columns are joined by "/". By default
-        each data set is one series.
+        each data set is one series. Ids keep their spelling; missing and empty ids are errors.
     label : str, default="label"
         Column of labels: 1 for anomalous points, 0 for normal ones.
     scores : str or list of str, optional
@@ -85,8 +92,15 @@ def evaluate_frame(
     value : str, optional
         Column with the values of the series, for buffer strategies based on the period.
     order : str, optional
-        Column to sort the points of a series by, such as a timestamp. By default rows must already
-        be in order.
+        Column of times to sort the points of a series by: numbers, dates or ISO text. By default
+        the column of dates, or one named timestamp, time, datetime, date or ts; the message of a
+        series says if its rows were sorted. Without such a column, or with None, rows must be in
+        order.
+    duplicates : {"error", "first", "last"}, default="error"
+        What to do with several rows of a series at the same time: refuse them, or keep one.
+    timezone : str, optional
+        Zone of times without one, such as ``"Europe/Berlin"``, if other times of the series have
+        one.
     errors : {"record", "raise"}, default="record"
         What to do if a series cannot be evaluated: ``"record"`` adds rows with a status and a
         message, ``"raise"`` raises an error.
@@ -104,13 +118,18 @@ def evaluate_frame(
         One row per series, score column and measure, in the same type as `frame`. The columns are
         dataset, series, detector, measure, value, buffer, buffer_reason, status and message. The
         result is in memory, except for Dask. ``status`` is OK, ERROR, or SKIPPED for series with
-        only one class.
+        only one class. The message of a series with status OK notes what was changed.
 
     Raises
     ------
     InvalidInputError
         If the frame, a column or a parameter is invalid. With ``errors="raise"``, also if a series
         cannot be evaluated.
+
+    Warns
+    -----
+    LongBufferWarning
+        If buffers are too long for some series; one warning for all of them.
 
     Notes
     -----
@@ -137,7 +156,11 @@ def evaluate_frame(
     """
     check_choice("errors", errors, _ERRORS)
     evaluation = _FrameEvaluation(
-        settings_from(settings, options), resolve_measures(measures), errors == "raise"
+        settings_from(settings, options),
+        resolve_measures(measures),
+        errors == "raise",
+        check_choice("duplicates", duplicates, _DUPLICATES),
+        check_timezone(timezone),
     )
     request: dict[str, Any] = {
         "by": by,
@@ -149,8 +172,8 @@ def evaluate_frame(
     }
     if _is_dask(frame):
         return _evaluate_dask(frame, request, evaluation)
-    source = _source_of(frame, by, dataset)
-    roles = _Roles.of(source.numeric, **request)
+    source = _source_of(frame, request)
+    roles = _Roles.of(source.kinds, **request)
     evaluation.check_buffer(roles)
     return source.result(_evaluate(source, roles, evaluation))
 
@@ -168,11 +191,12 @@ class _Roles:
     scores: tuple[str, ...]
     value: str | None
     order: str | None
+    is_order_given: bool
 
     @classmethod
     def of(
         cls,
-        numeric: Mapping[str, bool],
+        kinds: Mapping[str, str],
         *,
         by: str | Sequence[str] | None,
         label: str,
@@ -181,36 +205,43 @@ class _Roles:
         value: str | None,
         order: str | None,
     ) -> _Roles:
-        """Assign roles to the columns of a frame; `numeric` maps names to whether numeric."""
+        """Assign roles to the columns of a frame; `kinds` maps names to number, time or other."""
         keys = _names("by", by)
+        given = () if scores is None else _names("scores", scores)
+        is_order_given = order != _AUTO
+        if not is_order_given:
+            used = {*keys, *given, label, dataset, value}
+            order = _time_column({name: kinds[name] for name in kinds if name not in used})
         singles = {"label": label, "dataset": dataset, "value": value, "order": order}
         for name, column in singles.items():
             if column is not None:
-                _check_column(name, column, numeric)
+                _check_column(name, column, kinds)
         for column in keys:
-            _check_column("by", column, numeric)
+            _check_column("by", column, kinds)
         if scores is None:
             taken = {*keys, *singles.values(), _ROW}
             detectors = tuple(
                 name
-                for name, is_number in numeric.items()
-                if is_number and name not in taken and not str(name).startswith(_PANDAS_INDEX)
+                for name, kind in kinds.items()
+                if kind == "number"
+                and name not in taken
+                and not str(name).startswith(_PANDAS_INDEX)
             )
             if not detectors:
                 raise InvalidInputError(
                     "`frame` must have a numeric column of scores without another role, "
-                    f"got columns {_listed(numeric)}; name the score columns with `scores`"
+                    f"got columns {_listed(kinds)}; name the score columns with `scores`"
                 )
         else:
-            detectors = _names("scores", scores)
+            detectors = given
             if not detectors:
                 raise InvalidInputError(
                     "`scores` must name at least one column, got none; leave it out to use every "
                     "other numeric column"
                 )
             for column in detectors:
-                _check_column("scores", column, numeric)
-        return cls(dataset, keys, label, detectors, value, order)
+                _check_column("scores", column, kinds)
+        return cls(dataset, keys, label, detectors, value, order, is_order_given)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -244,7 +275,20 @@ def _names(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...]:
     return listed
 
 
-def _check_column(name: str, column: Any, known: Mapping[str, bool]) -> None:
+def _time_column(kinds: Mapping[str, str]) -> str | None:
+    """Return the column of times: the only one of dates, else the only one with a usual name."""
+    dated = [name for name, kind in kinds.items() if kind == "time"]
+    named = [name for name in dated or kinds if str(name).strip().lower() in TIME_NAMES]
+    found = dated if len(dated) == 1 else named
+    if len(found) > 1 or (len(dated) > 1 and not named):
+        raise InvalidInputError(
+            f"`order` must name the column of times if there are several, got 'auto' for "
+            f"{_listed(found or dated)}; name one of them, or pass None if rows are in order"
+        )
+    return found[0] if found else None
+
+
+def _check_column(name: str, column: Any, known: Mapping[str, str]) -> None:
     if column not in known:
         hint = did_you_mean(column, known) or f"; the columns are {_listed(known)}"
         raise InvalidInputError(f"`{name}` must be a column of `frame`, got {column!r}{hint}")
@@ -264,6 +308,8 @@ class _FrameEvaluation:
     settings: EvaluationSettings
     measures: tuple[Measure, ...]
     raises: bool
+    duplicates: str = "error"
+    zone: tzinfo | None = None
 
     def check_buffer(self, roles: _Roles) -> None:
         """Reject a strategy that needs values if no value column is given."""
@@ -288,12 +334,13 @@ class _FrameEvaluation:
             if place not in together:
                 self.add_series(table, name, group.series(place), roles)
                 continue
-            values, (length, reason) = together[place]
+            values, (length, reason), excess = together[place]
+            table.add_excess(name, excess)
             for detector, numbers in zip(roles.scores, values, strict=True):
                 table.add(name, detector, numbers, length, reason, "OK", None)
 
-    def _evaluate_together(self, group: _Group, roles: _Roles) -> dict[int, tuple[Any, Any]]:
-        """Return the values and the buffer of each valid series, by its position in the group."""
+    def _evaluate_together(self, group: _Group, roles: _Roles) -> dict[int, tuple[Any, ...]]:
+        """Return values, buffer and its excess of each valid series, by position in the group."""
         if not can_batch(self.measures, self.settings, has_values=roles.value is not None):
             return {}
         labels, offsets = group.arrays[roles.label], group.offsets
@@ -313,17 +360,22 @@ class _FrameEvaluation:
             found = evaluate_batch(labels != 0, scores, offsets, self.settings, names)
         except VuskitError:
             return {}  # series by series, so that the error of each is recorded
-        rows = zip(valid.nonzero()[0].tolist(), found.values.tolist(), found.buffers, strict=True)
-        return {place: (values, buffer) for place, values, buffer in rows}
+        rows = zip(found.values.tolist(), found.buffers, found.excess, strict=True)
+        return dict(zip(valid.nonzero()[0].tolist(), rows, strict=True))
 
     def add_series(self, table: _Values, name: Name, arrays: Arrays, roles: _Roles) -> None:
         """Append the values of one series."""
+        notes: list[str] = []
         try:
+            if roles.order is not None:
+                notes += self._sort_points(arrays, roles)
             evaluator = self._evaluator(arrays, roles)
         except VuskitError as error:
             for detector in roles.scores:
                 self._add_failure(table, name, detector, None, "ERROR", error)
             return
+        if isinstance(evaluator, Evaluator):
+            table.add_excess(name, evaluator._excess_of_buffer)
         for detector in roles.scores:
             if isinstance(evaluator, str):
                 skipped = InvalidInputError(evaluator)
@@ -334,18 +386,42 @@ class _FrameEvaluation:
             except VuskitError as error:
                 self._add_failure(table, name, detector, evaluator, "ERROR", error)
                 continue
-            table.add(name, detector, values.values(), *evaluator.buffer_record, "OK", None)
+            message = "; ".join(notes) or None
+            table.add(name, detector, values.values(), *evaluator.buffer_record, "OK", message)
 
     def _evaluator(self, arrays: Arrays, roles: _Roles) -> Evaluator | str:
         """Return the evaluator of a series, or the reason to skip the series."""
-        if roles.order is not None:
-            _sort_points(arrays, roles.order)
         labels = check_labels(arrays[roles.label], roles.label)
         if not labels.has_both_classes:
             only = "anomalous" if labels.n_anomalous else "normal"
             return f"`{roles.label}` must have normal and anomalous points, got only {only} ones"
         values = None if roles.value is None else arrays[roles.value]
-        return Evaluator(labels, measures=self.measures, settings=self.settings, values=values)
+        return Evaluator._of_many(
+            labels, measures=self.measures, settings=self.settings, values=values
+        )
+
+    def _sort_points(self, arrays: Arrays, roles: _Roles) -> Iterator[str]:
+        """Sort the points of a series by time, and yield notes on what that changed."""
+        order = str(roles.order)
+        times = read_times(order, arrays[order], zone=self.zone)
+        if (times[1:] > times[:-1]).all():
+            return
+        rank = np.argsort(times, kind="stable")
+        if not roles.is_order_given and not (times[1:] >= times[:-1]).all():
+            yield f"rows sorted by {order!r}"
+        same = np.flatnonzero(times[rank][1:] == times[rank][:-1])
+        if same.size:
+            shown = ", ".join(map(str, dict.fromkeys(times[rank[same]][:3].tolist())))
+            if self.duplicates == "error":
+                raise InvalidInputError(
+                    f"`{order}` must be unique within a series, got {same.size:,} more rows at the "
+                    f"same times (first: {shown}); add the column that separates the series to "
+                    "`by`, or pass duplicates='last' or duplicates='first' to keep one row per time"
+                )
+            yield f"dropped {same.size:,} rows at times that another row has (first: {shown})"
+            rank = np.delete(rank, same if self.duplicates == "last" else same + 1)
+        for column in arrays:
+            arrays[column] = arrays[column][rank]
 
     def _add_failure(
         self,
@@ -368,35 +444,10 @@ class _FrameEvaluation:
             table.add(name, detector, nothing, *evaluator.buffer_record, status, str(error))
 
 
-def _sort_points(arrays: Arrays, order: str) -> None:
-    """Sort the points of a series by the order column."""
-    times = arrays[order]
-    if times.dtype.kind == "O":
-        missing = np.array([time is None or time != time for time in times], dtype=bool)
-    else:
-        missing = times != times  # NaN and NaT
-    if missing.any():
-        raise InvalidInputError(
-            f"`{order}` must not be missing, got a missing value at index {int(missing.argmax())}; "
-            "fill it or drop these rows"
-        )
-    if not (times[1:] > times[:-1]).all():
-        rank = np.argsort(times, kind="stable")
-        times = times[rank]
-        same = np.flatnonzero(times[1:] == times[:-1])
-        if same.size:
-            raise InvalidInputError(
-                f"`{order}` must be unique within a series, got {times[same[0]]} twice; add the "
-                "column that separates the series to `by`, or leave out `order`"
-            )
-        for column in arrays:
-            arrays[column] = arrays[column][rank]
-
-
 def _are_sorted(times: NDArray[Any], offsets: Ints) -> NDArray[np.bool_]:
-    """Whether the times of each series are known and ascending; False for objects."""
+    """Whether the times of each series are known and ascending; False for text and objects."""
     starts = offsets[:-1]
-    if times.dtype.kind == "O":
+    if times.dtype.kind not in "biufMm":
         return np.zeros(starts.size, dtype=np.bool_)
     rises = np.append(True, times[1:] > times[:-1])
     rises[starts] = times[starts] == times[starts]  # False for NaN and NaT
@@ -412,6 +463,12 @@ class _Values:
         self.entries: dict[str, list[Any]] = {
             name: [] for name in _COLUMNS if name not in ("measure", "value")
         }
+        self.excess: list[str] = []
+
+    def add_excess(self, name: Name, excess: str | None) -> None:
+        """Remember that the buffer of a series is too long."""
+        if excess is not None:
+            self.excess.append(f"{name[1]}: {excess}")
 
     def add(
         self,
@@ -447,11 +504,6 @@ def _evaluate(source: _Source, roles: _Roles, evaluation: _FrameEvaluation) -> _
             for group in _groups(batches, roles):
                 evaluation.add_group(table, group, roles)
         except _ScatteredError as error:
-            if is_sorted:
-                raise InvalidInputError(
-                    f"`by` must give each series a unique name, got {error.name[1]!r} for two "
-                    "series; rename one of them"
-                ) from None
             if not source.can_sort:
                 raise InvalidInputError(
                     "`frame` must have adjacent rows for each series if it can be read only once, "
@@ -462,6 +514,9 @@ def _evaluate(source: _Source, roles: _Roles, evaluation: _FrameEvaluation) -> _
         finally:
             batches.close()
         break
+    if table.excess:
+        more = f" ({len(table.excess):,} series have such buffers)" if table.excess[1:] else ""
+        warn_long_buffer(table.excess[0] + more)
     return table
 
 
@@ -498,56 +553,77 @@ def _rows(arrays: Arrays, start: int, stop: int) -> Arrays:
 
 def _groups(batches: Iterator[Any], roles: _Roles) -> Iterator[_Group]:
     """Yield the whole series of each batch; series of several batches are yielded separately."""
-    seen: set[Name] = set()
-    current: Name | None = None  # the last series, which may continue in the next batch
+    seen: dict[Name, Any] = {}  # ids by name
+    current: Any = None  # ids of the last series, which may continue in the next batch
     parts: list[Arrays] = []
     for batch in batches:
         if len(batch) == 0:
             continue
-        starts, names = _runs(batch, roles)
+        starts, ids = _runs(batch, roles)
+        names = [roles.name(one) for one in ids]
+        first = int(ids[0] == current)
         # Check before evaluating anything, so that unsorted frames are detected early.
-        for name in names[1:] if names[0] == current else names:
+        for name, one in zip(names[first:], ids[first:], strict=True):
             if name in seen:
-                raise _ScatteredError(name)
-            seen.add(name)
+                if seen[name] == one:
+                    raise _ScatteredError(name)
+                raise InvalidInputError(
+                    f"`by` must give each series a unique name, got {name[1]!r} for two series; "
+                    "rename one of them"
+                )
+            seen[name] = one
         arrays = {column: _to_numpy(batch[column]) for column in roles.arrays}
         bounds = [*starts, len(batch)]
-        first = 0
-        if names[0] == current:
+        if first:
             parts.append(_rows(arrays, 0, bounds[1]))
-            first = 1
-        if first == len(names):
-            continue
+            if len(names) == 1:
+                continue
         if current is not None:
-            yield _Group.single(current, parts)
+            yield _Group.single(roles.name(current), parts)
         if whole := names[first:-1]:
             offsets = np.array(starts[first:])
             yield _Group(whole, offsets - offsets[0], _rows(arrays, starts[first], starts[-1]))
-        current, parts = names[-1], [_rows(arrays, *bounds[-2:])]
+        current, parts = ids[-1], [_rows(arrays, *bounds[-2:])]
     if current is not None:
-        yield _Group.single(current, parts)
+        yield _Group.single(roles.name(current), parts)
 
 
-def _runs(batch: Any, roles: _Roles) -> tuple[list[int], list[Name]]:
-    """Return the first row and the name of each series in a batch."""
+def _runs(batch: Any, roles: _Roles) -> tuple[list[int], list[tuple[Any, ...]]]:
+    """Return the first row and the ids of each series in a batch."""
     if not roles.keys:
-        return [0], [roles.name([])]
+        return [0], [()]
     changed = np.zeros(len(batch), dtype=bool)
     columns = []
     for key in roles.keys:
         column = _plain(batch[key])
         if column.null_count():
-            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-            raise InvalidInputError(
-                f"`by` and `dataset` must not have missing values, got one in {key!r} (row {row} "
-                "of a batch); fill them or drop these rows"
-            )
-        columns.append(column)
+            _check_ids(key, [None])
+        if column.dtype == _narwhals().Object:
+            _check_ids(key, column.to_list())  # Python compares 1 and 1.0 as equal
         changed[1:] |= (column[1:] != column.shift(1)[1:]).to_numpy().astype(bool)
+        columns.append(column)
     changed[0] = True
     starts = np.flatnonzero(changed).tolist()
-    values = zip(*(column[starts].to_list() for column in columns), strict=True)
-    return starts, [roles.name(value) for value in values]
+    values = [column[starts].to_list() for column in columns]
+    for key, ids in zip(roles.keys, values, strict=True):
+        _check_ids(key, ids)
+    return starts, list(zip(*values, strict=True))
+
+
+def _check_ids(key: str, ids: list[Any]) -> None:
+    """Refuse ids that are missing, empty, or of several types."""
+    for one in ids:
+        if one is None or one != one or one == "":
+            shown = "empty text" if one == "" else "a missing value"
+            raise InvalidInputError(
+                f"{key!r} must name the series in every row, got {shown}; fill or drop it"
+            )
+    kinds = {type(one).__name__ for one in ids}
+    if len(kinds) > 1:
+        raise InvalidInputError(
+            f"{key!r} must hold ids of one type, got {' and '.join(sorted(kinds))}; convert them, "
+            "for example to text"
+        )
 
 
 def _plain(column: Any) -> Any:
@@ -579,7 +655,7 @@ class _Source:
     """Access to a frame: its columns, its rows in batches, and results of the same type."""
 
     can_sort = True
-    numeric: dict[str, bool]
+    kinds: dict[str, str]
 
     def batches(self, roles: _Roles, is_sorted: bool) -> Any:
         """Yield batches of rows as eager narwhals frames, sorted by series if requested."""
@@ -590,14 +666,14 @@ class _Source:
         raise NotImplementedError
 
 
-def _source_of(frame: Any, by: Any, dataset: Any) -> _Source:
+def _source_of(frame: Any, request: Mapping[str, Any]) -> _Source:
     nw = _narwhals()
     native = nw.to_native(frame, pass_through=True)
     if _is_of(native, "pyarrow", "RecordBatchReader"):
         return _ReaderSource(native)
     if _is_of(native, "pyarrow", "RecordBatch"):
         native = require("pyarrow", purpose="a record batch").Table.from_batches([native])
-    wrapped = nw.from_native(_with_index_columns(native, by, dataset), pass_through=True)
+    wrapped = nw.from_native(_with_index_columns(native, request), pass_through=True)
     if isinstance(wrapped, nw.DataFrame):
         return _EagerSource(wrapped)
     if isinstance(wrapped, nw.LazyFrame):
@@ -617,17 +693,24 @@ def _is_of(value: Any, package: str, name: str) -> bool:
     return kind.__module__.partition(".")[0] == package and kind.__name__ == name
 
 
-def _with_index_columns(frame: Any, by: Any, dataset: Any) -> Any:
-    """Turn the index levels of a pandas frame that act as keys into columns."""
+def _with_index_columns(frame: Any, request: Mapping[str, Any]) -> Any:
+    """Turn the index levels of a pandas frame that have a role into columns."""
     if not _is_of(frame, "pandas", "DataFrame"):
         return frame
-    wanted = {*([by] if isinstance(by, str) else by or []), dataset} - set(frame.columns)
-    levels = [name for name in frame.index.names if name is not None and name in wanted]
+    by, order = request["by"], request["order"]
+    if order == _AUTO and getattr(frame.index, "dtype", np.dtype("O")).kind == "M":
+        name = frame.index.name or TIME_NAMES[0]
+        return frame if name in frame.columns else frame.rename_axis(index=name).reset_index()
+    wanted = {*([by] if isinstance(by, str) else by or []), request["dataset"], order}
+    levels = [one for one in frame.index.names if one in wanted - {None, *frame.columns}]
     return frame.reset_index(levels) if levels else frame
 
 
-def _numeric_columns(schema: Mapping[str, Any]) -> dict[str, bool]:
-    return {name: dtype.is_numeric() for name, dtype in schema.items()}
+def _kinds(schema: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: "number" if dtype.is_numeric() else "time" if dtype.is_temporal() else "other"
+        for name, dtype in schema.items()
+    }
 
 
 class _EagerSource(_Source):
@@ -635,7 +718,7 @@ class _EagerSource(_Source):
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
-        self.numeric = _numeric_columns(frame.schema)
+        self.kinds = _kinds(frame.schema)
 
     def batches(self, roles: _Roles, is_sorted: bool) -> Any:
         frame = self.frame.select(roles.columns)
@@ -656,7 +739,7 @@ class _LazyPolarsSource(_Source):
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
-        self.numeric = _numeric_columns(frame.collect_schema())
+        self.kinds = _kinds(frame.collect_schema())
 
     def batches(self, roles: _Roles, is_sorted: bool) -> Any:
         frame = self.frame.select(roles.columns)
@@ -691,7 +774,7 @@ class _ReaderSource(_Source):
     def __init__(self, reader: Any) -> None:
         self.reader = reader
         empty = _narwhals().from_native(reader.schema.empty_table())
-        self.numeric = _numeric_columns(empty.schema)
+        self.kinds = _kinds(empty.schema)
 
     def batches(self, roles: _Roles, is_sorted: bool) -> Any:
         yield from _arrow_batches(self.reader, roles.columns)
@@ -705,7 +788,7 @@ class _DuckdbSource(_Source):
 
     def __init__(self, frame: Any) -> None:
         self.relation = frame.to_native()
-        self.numeric = _numeric_columns(frame.collect_schema())
+        self.kinds = _kinds(frame.collect_schema())
 
     def batches(self, roles: _Roles, is_sorted: bool) -> Any:
         require("pyarrow", purpose="evaluate_frame() of a DuckDB relation", extra="frames")
@@ -774,8 +857,7 @@ def _is_dask(frame: Any) -> bool:
 def _evaluate_dask(frame: Any, request: dict[str, Any], evaluation: _FrameEvaluation) -> Any:
     """Evaluate the partitions of a Dask frame; shuffle first if a series may span several."""
     pandas = require("pandas", purpose="evaluate_frame() of a Dask frame")
-    empty = _with_index_columns(frame._meta, request["by"], request["dataset"])
-    roles = _Roles.of(_source_of(empty, None, None).numeric, **request)
+    roles = _Roles.of(_source_of(frame._meta, request).kinds, **request)
     evaluation.check_buffer(roles)
     if not roles.keys:
         frame = frame.repartition(npartitions=1)
@@ -783,7 +865,7 @@ def _evaluate_dask(frame: Any, request: dict[str, Any], evaluation: _FrameEvalua
         meta = _number_rows(frame._meta)
         frame = frame.map_partitions(_number_rows, meta=meta).shuffle(on=list(roles.keys))
     result = _pandas_result(_Values(evaluation.measures), pandas)
-    return frame.map_partitions(_evaluate_partition, roles, evaluation, meta=result)
+    return frame.map_partitions(_evaluate_partition, request, roles, evaluation, meta=result)
 
 
 def _holds_whole_series(frame: Any, roles: _Roles) -> bool:
@@ -805,8 +887,10 @@ def _number_rows(frame: Any, partition_info: dict[str, Any] | None = None) -> An
     return frame.assign(**{_ROW: np.arange(first, first + len(frame), dtype=np.int64)})
 
 
-def _evaluate_partition(frame: Any, roles: _Roles, evaluation: _FrameEvaluation) -> Any:
+def _evaluate_partition(
+    frame: Any, request: dict[str, Any], roles: _Roles, evaluation: _FrameEvaluation
+) -> Any:
     if _ROW in frame.columns:
         frame = frame.sort_values(_ROW).drop(columns=_ROW)
-    source = _source_of(frame, roles.by, roles.dataset)
+    source = _source_of(frame, request)
     return source.result(_evaluate(source, roles, evaluation))

@@ -28,6 +28,7 @@ from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_pair
 from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
 from vuskit.measures.settings import SettingOptions, settings_from
+from vuskit.measures.workspace import warn_long_buffer
 
 __all__ = ["register"]
 
@@ -115,10 +116,13 @@ def _function_over_lists(
                 f"{name} must have 2 to 4 arguments, got {len(columns)}; use {name}{_USAGE}"
             )
         arguments = [_rows(name, place, column) for place, column in enumerate(columns)]
-        results = [_value(*row) for row in zip(*arguments, strict=True)]
+        excess: list[str] = []
+        results = [_value(excess, *row) for row in zip(*arguments, strict=True)]
+        if excess:
+            warn_long_buffer(excess[0])
         return pyarrow.array(results, type=pyarrow.float64())
 
-    def _value(labels: Any, scores: Any, *others: Any) -> float | None:
+    def _value(excess: list[str], labels: Any, scores: Any, *others: Any) -> float | None:
         if labels is None or scores is None or any(other is None for other in others):
             return None
         buffer, values = (*others, None, None)[:2]
@@ -136,7 +140,10 @@ def _function_over_lists(
             checked, numbers = check_pair(labels, scores)
             if not checked.has_both_classes:
                 return None
-            evaluator = Evaluator(checked, measures=measure, settings=used, values=values)
+            evaluator = Evaluator._of_many(
+                checked, measures=(measure,), settings=used, values=values
+            )
+            excess += [evaluator._excess_of_buffer] if evaluator._excess_of_buffer else []
             (value,) = evaluator(numbers).values()
         except VuskitError as error:
             raise InvalidInputError(f"{name}: {error}") from None

@@ -74,3 +74,37 @@ def test_coverage_equals_that_of_buffered_points(side):
             covered += labels[max(point - before, 0) : point + after + 1].any()
         found = excess_of_buffer(check_labels(labels), length, side)
         assert (found is not None) == (covered > n / 2), (n, length)
+
+
+def test_one_warning_for_many_series():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("narwhals")
+    parts = {"one": ONE, "other": ONE[::-1], "many": MANY}
+    rows = pd.concat(
+        [pd.DataFrame({"series": name, "label": y, "score": NOISE}) for name, y in parts.items()]
+    )
+    for measures in ("vus_pr", ["vus_pr", "f_score"]):  # together, and one by one
+        options = {"by": "series", "measures": measures}
+        call = lambda buffer: vuskit.evaluate_frame(rows, buffer=buffer, **options)  # noqa: B023, E731
+        (message,) = messages(lambda: call(600))  # noqa: B023
+        assert message.startswith("one: a buffer of 600 points exceeds a quarter")
+        assert "(3 series have such buffers)" in message
+        (message,) = messages(lambda: call(60))  # noqa: B023
+        assert message.startswith("many: buffers of 60 points cover 58% of the 2,000 points")
+        assert messages(lambda: call(50)) == []  # noqa: B023
+
+
+def test_queries_warn():
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    import vuskit.sql
+
+    connection = duckdb.connect()
+    vuskit.sql.register(connection, measures="vus_pr")
+    query = (
+        "select i % 3, vus_pr(list((i between 30 and 40)::int), list(i), {}) "
+        "from range(600) as _(i) group by i % 3"
+    )
+    found = messages(lambda: connection.sql(query.format(90)).fetchall())
+    assert "exceeds a quarter of the 200 points" in found[0]
+    assert messages(lambda: connection.sql(query.format(50)).fetchall()) == []

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.buffers import LENGTH_RULES
-from vuskit.inputs import is_ordinary
+from vuskit.buffers import LENGTH_RULES, excess_of_buffer
+from vuskit.inputs import check_labels, is_ordinary
 from vuskit.intervals import Ints
 from vuskit.kernels.backend import native_core
 from vuskit.kernels.labels import DEFINITIONS
@@ -33,11 +33,12 @@ class BatchResult(NamedTuple):
     """Values of many series, and the buffer of each.
 
     ``values`` has the shape (series, scores, measures). ``buffers`` holds the length and the reason
-    for each series, as ``Evaluator.buffer_record``.
+    for each series, as ``Evaluator.buffer_record``, ``excess`` why a buffer is too long.
     """
 
     values: NDArray[np.float64]
     buffers: list[tuple[int, str]]
+    excess: list[str | None]
 
 
 def can_batch(
@@ -90,9 +91,10 @@ def evaluate_batch(
         If the values of one series cannot be computed, for example for lack of memory.
     """
     buffers = _choose_buffers(labels, offsets, settings)
+    excess = _find_excess(labels, offsets, settings, measures, buffers)
     if native_core() is None or _is_coarse(labels, offsets, settings):
         return BatchResult(
-            _one_by_one(labels, scores, offsets, settings, measures, buffers), buffers
+            _one_by_one(labels, scores, offsets, settings, measures, buffers), buffers, excess
         )
     lengths = np.array([length for length, _ in buffers], dtype=np.int64)
     _ = AreaSettings.of(settings, int(lengths.max()))  # rejects buffers that need too much memory
@@ -113,7 +115,7 @@ def evaluate_batch(
             settings.thresholds or 0, areas,
         )  # fmt: skip
         found[:, place] = areas
-    return BatchResult(found[:, :, [_AREAS.index(name) for name in measures]], buffers)
+    return BatchResult(found[:, :, [_AREAS.index(name) for name in measures]], buffers, excess)
 
 
 def _is_coarse(labels: NDArray[np.bool_], offsets: Ints, settings: EvaluationSettings) -> bool:
@@ -136,7 +138,8 @@ def _one_by_one(
     values = np.empty((len(buffers), len(scores), len(measures)))
     for row, (start, stop) in enumerate(pairwise(offsets.tolist())):
         own = settings.replace(buffer=buffers[row][0])
-        evaluator = Evaluator(labels[start:stop], measures=resolved, settings=own)
+        part = check_labels(labels[start:stop])
+        evaluator = Evaluator._of_many(part, measures=resolved, settings=own)
         for place, score in enumerate(scores):
             values[row, place] = list(evaluator(score[start:stop]).values())
     return values
@@ -157,13 +160,39 @@ def _choose_buffers(
 
 def _event_lengths(labels: NDArray[np.bool_], offsets: Ints) -> list[Ints]:
     """Return the lengths of the events of each series."""
-    is_first, is_last = labels.copy(), labels.copy()
-    is_first[1:] &= ~labels[:-1]
+    is_first, is_last = _first_points(labels, offsets), labels.copy()
     is_last[:-1] &= ~labels[1:]
     # An event ends with its series.
-    is_first[offsets[:-1]] = labels[offsets[:-1]]
     is_last[offsets[1:] - 1] = labels[offsets[1:] - 1]
     starts = is_first.nonzero()[0]
     lengths = is_last.nonzero()[0] + 1 - starts
     places = np.searchsorted(starts, offsets).tolist()
     return [lengths[first:last] for first, last in pairwise(places)]
+
+
+def _first_points(labels: NDArray[np.bool_], offsets: Ints) -> NDArray[np.bool_]:
+    """Mark the first point of each event; an event starts anew with its series."""
+    is_first = labels.copy()
+    is_first[1:] &= ~labels[:-1]
+    is_first[offsets[:-1]] = labels[offsets[:-1]]
+    return is_first
+
+
+def _find_excess(
+    labels: NDArray[np.bool_],
+    offsets: Ints,
+    settings: EvaluationSettings,
+    measures: Sequence[str],
+    buffers: list[tuple[int, str]],
+) -> list[str | None]:
+    """Return for each series why its buffer is too long, as `excess_of_buffer`."""
+    found: list[str | None] = [None] * len(buffers)
+    if not any(name.startswith(("range", "vus")) for name in measures):
+        return found
+    lengths = np.array([length for length, _ in buffers], dtype=np.float64)
+    events = np.add.reduceat(_first_points(labels, offsets), offsets[:-1], dtype=np.intp)
+    longest = np.maximum(4 * lengths, 2 * events * lengths)
+    for place in np.flatnonzero(longest > np.diff(offsets)).tolist():
+        part = check_labels(labels[offsets[place] : offsets[place + 1]])
+        found[place] = excess_of_buffer(part, buffers[place][0], settings.side)
+    return found
