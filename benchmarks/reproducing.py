@@ -23,12 +23,7 @@ from docs_block import replace_block
 
 from vuskit.measures.registry import list_measures
 from vuskit.report.tables import markdown_table
-from vuskit.studies import (
-    compare_with_published,
-    consistency_study,
-    load_study_result,
-    open_scores,
-)
+from vuskit.studies import compare_with_published, load_study_result, open_scores, run_study
 from vuskit.studies.published import PublishedComparison
 
 STUDIES = ("robustness", "separability", "consistency")
@@ -105,7 +100,8 @@ def definitions(scores: Path, folder: Path, kept: Path, processes: int) -> Itera
     sources = open_scores(scores, pattern=present)
     for definition in ("pvldb2022", "journal"):
         for thresholds in (250, None):
-            found = consistency_study(
+            found = run_study(
+                "consistency",
                 sources,
                 as_published=True,
                 definition=definition,

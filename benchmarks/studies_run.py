@@ -26,16 +26,7 @@ from docs_block import replace_block
 
 from vuskit._util.optional import describe_environment
 from vuskit.report.tables import markdown_table, titled_table
-from vuskit.studies import (
-    Robustness,
-    compare_with_published,
-    consistency_study,
-    open_scores,
-    robustness_study,
-    scenario_study,
-    separability_study,
-    summarize,
-)
+from vuskit.studies import Robustness, compare_with_published, open_scores, run_study, summarize
 
 ON_WHOLE_SERIES = 2  # lag and noise; crops are shorter, so they are left out of the estimate
 
@@ -119,12 +110,12 @@ def main() -> None:
 
 def run_studies(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
     scores = arguments.scores
-    robust, row = timed("robustness", lambda: robustness_study(scores, **options))
+    robust, row = timed("robustness", lambda: run_study("robustness", scores, **options))
     rows = [row]
     if arguments.only is None:
-        consistent, row = timed("consistency", lambda: consistency_study(scores, **options))
-        rows += [row, timed("scenarios", scenario_study)[1]]
-        separable, row = timed("separability", lambda: separability_study(scores, **options))
+        consistent, row = timed("consistency", lambda: run_study("consistency", scores, **options))
+        rows += [row, timed("scenarios", lambda: run_study("scenarios"))[1]]
+        separable, row = timed("separability", lambda: run_study("separability", scores, **options))
         rows.append(row)
         found = summarize(robust, separable, consistent)
         print(markdown_table(titled_table(found.ranks, found.measures)))

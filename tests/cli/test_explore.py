@@ -18,7 +18,7 @@ from waiting import PATIENCE
 from vuskit.cli.explore import StudyReader
 from vuskit.errors import InvalidInputError
 from vuskit.explore import ExploreServer
-from vuskit.studies import consistency_study
+from vuskit.studies import run_study
 
 pytest.importorskip("uvicorn")
 
@@ -121,7 +121,7 @@ def saved_study(scores, folder, threshold):
     for name in "abc":
         text = f"value,label,mine\n1,0,0.1\n9,1,{threshold}\n2,0,0.2\n"
         (scores / f"{name}.csv").write_text(text)
-    result = consistency_study(scores, measures=["auc_pr"], buffer=1)
+    result = run_study("consistency", scores, measures=["auc_pr"], buffer=1)
     result.save(folder)
     return result.inputs
 

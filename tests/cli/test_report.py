@@ -8,7 +8,7 @@ import re
 import pytest
 from report.runs import ONLY_FAILURES, run_inline, write_plan, write_series
 
-from vuskit.studies import scenario_study
+from vuskit.studies import run_study
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def run_folder(tmp_path):
 @pytest.fixture
 def studies(tmp_path):
     folder = tmp_path / "studies"
-    scenario_study(measures=["vus_pr", "auc_pr"]).save(folder)
+    run_study("scenarios", measures=["vus_pr", "auc_pr"]).save(folder)
     return folder
 
 

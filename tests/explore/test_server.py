@@ -34,9 +34,9 @@ def test_a_port_can_be_chosen_once(run_folder):
 
 
 def test_studies_become_sections(run_folder):
-    from vuskit.studies import scenario_study
+    from vuskit.studies import run_study
 
-    found = [scenario_study(measures=["vus_pr", "auc_pr"])]
+    found = [run_study("scenarios", measures=["vus_pr", "auc_pr"])]
     with serving(open_content(run_folder), studies=lambda: found) as ask:
         page = ask("/").body.decode()
     assert '<a href="#scenarios" data-key="scenarios">Scenarios</a>' in page

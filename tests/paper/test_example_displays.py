@@ -23,7 +23,7 @@ from vuskit.paper.concept_figures import (
     part_around_anomaly,
 )
 from vuskit.paper.study_figures import pairs_display
-from vuskit.studies import separability_study
+from vuskit.studies import run_study
 from vuskit.studies.base import PUBLISHED
 
 BUFFER = 40
@@ -100,7 +100,9 @@ def test_labelings_cover_different_points(scored):
 
 def test_scores_of_the_pairs_stand_above_their_boxes():
     several = make_several()
-    separable = separability_study(several, count=4, measures=["f_score", "vus_pr"], buffer=24)
+    separable = run_study(
+        "separability", several, count=4, measures=["f_score", "vus_pr"], buffer=24
+    )
     named = {f"{one.series.dataset}/{one.series.name}": one for one in several}
     studied = next(one for one in separable.values if one.notes["pairs"])
     pair = tuple(studied.notes["pairs"][-1])

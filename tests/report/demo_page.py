@@ -11,7 +11,7 @@ from vuskit.bench import Run
 from vuskit.datasets.synthetic import demo_series
 from vuskit.report.page import run_page_html
 from vuskit.report.page.run import RunReport
-from vuskit.studies import robustness_study, scenario_study
+from vuskit.studies import run_study
 
 SERIES = "ecg/early-beats-seed0"
 # How much of a score is noise, and by how many points it is late.
@@ -52,13 +52,14 @@ def demo_page(folder: Path) -> Path:
     """Write the page of 12 series x 6 detectors with two studies; return its file."""
     write_scored_series(folder)
     run = run_inline(write_plan(folder, PLAN))
-    robustness = robustness_study(
+    robustness = run_study(
+        "robustness",
         list(Run(run).scored_series())[:3],
         measures=["f_score", "auc_pr", "vus_pr"],
         buffer="median_anomaly",
         count=3,
     )
-    studies = [robustness, scenario_study(n_points=1000)]
+    studies = [robustness, run_study("scenarios", n_points=1000)]
     path = folder / "report.html"
     path.write_text(run_page_html(RunReport.read(run), studies=studies), encoding="utf-8")
     return path

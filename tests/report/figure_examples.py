@@ -10,14 +10,7 @@ import pandas as pd
 from studies.scored import make_several
 
 from vuskit import figures
-from vuskit.studies import (
-    compare,
-    consistency_study,
-    robustness_study,
-    scenario_study,
-    separability_study,
-    summarize,
-)
+from vuskit.studies import compare, run_study, summarize
 from vuskit.studies.sensitivity import compare_cases, sensitivity
 from vuskit.studies.timing import Sample, Setting, TimingResult
 from vuskit.studies.timing.cases import settings_of
@@ -51,17 +44,17 @@ def usable_scores():
 # All thirteen measures, so that the figures are as full as in a paper.
 @functools.cache
 def robust():
-    return robustness_study(several(), buffer=BUFFER)
+    return run_study("robustness", several(), buffer=BUFFER)
 
 
 @functools.cache
 def separable():
-    return separability_study(several(), buffer=BUFFER, count=6)
+    return run_study("separability", several(), buffer=BUFFER, count=6)
 
 
 @functools.cache
 def consistent():
-    return consistency_study(several(), buffer=BUFFER)
+    return run_study("consistency", several(), buffer=BUFFER)
 
 
 @functools.cache
@@ -71,7 +64,7 @@ def summary():
 
 @functools.cache
 def scenarios():
-    return scenario_study()
+    return run_study("scenarios")
 
 
 @functools.cache

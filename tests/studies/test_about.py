@@ -32,21 +32,12 @@ from vuskit.studies import (
     SeriesValues,
     Study,
     ValuesResult,
-    about,
-    consistency_study,
-    robustness_study,
     run_study,
-    separability_study,
     study,
 )
 from vuskit.studies import registry as studies_registry
 from vuskit.studies.run import about_study, check_code
 
-RUNS = {
-    "robustness": robustness_study,
-    "separability": separability_study,
-    "consistency": consistency_study,
-}
 OTHER_NAMES = {"good": "LOF", "late": "PCA", "noisy": "AE", "useless": "random"}
 
 
@@ -63,18 +54,18 @@ def renamed(scored, *, name="pump", dataset="plantB"):
 # ---- names ----
 
 
-@pytest.mark.parametrize("kind", RUNS)
+@pytest.mark.parametrize("kind", ["robustness", "separability", "consistency"])
 def test_a_rename_reuses_the_values_under_the_new_names(tmp_path, kind):
     scored, other = make_scored(1), renamed(make_scored(1))
-    (first,) = RUNS[kind](scored, folder=tmp_path, **SOME).values
+    (first,) = run_study(kind, scored, folder=tmp_path, **SOME).values
     kept = stored(tmp_path)
-    found = RUNS[kind](other, folder=tmp_path, **SOME)
+    found = run_study(kind, other, folder=tmp_path, **SOME)
     assert stored(tmp_path) == kept
     (second,) = found.values
     assert (second.dataset, second.series) == ("plantB", "pump")
     assert second.axes["detector"] == tuple(OTHER_NAMES[one] for one in first.axes["detector"])
     np.testing.assert_array_equal(first.values, second.values)
-    fresh = RUNS[kind](other, **SOME)
+    fresh = run_study(kind, other, **SOME)
     assert found.to_frame().to_csv() == fresh.to_frame().to_csv()
     assert str(found.values[0].notes) == str(fresh.values[0].notes)
 
@@ -82,7 +73,7 @@ def test_a_rename_reuses_the_values_under_the_new_names(tmp_path, kind):
 def test_equal_content_is_computed_once_and_listed_under_both_names(tmp_path):
     scored = make_scored(1)
     both = [scored, renamed(scored)]
-    found = consistency_study(both, folder=tmp_path, **SOME)
+    found = run_study("consistency", both, folder=tmp_path, **SOME)
     assert len(stored(tmp_path)) == 1
     assert [one.name for one in found.values] == ["plant/s1", "plantB/pump"]
     assert [set(one.axes["detector"]) for one in found.values] == [
@@ -96,7 +87,8 @@ def test_equal_names_with_other_content_share_nothing(tmp_path):
     labels = np.roll(first.series.labels, 3)
     other = ScoredSeries(Series("s1", "plant", first.series.values, labels), first.scores)
     values = [
-        consistency_study(one, folder=tmp_path, **SOME).values[0].values for one in (first, other)
+        run_study("consistency", one, folder=tmp_path, **SOME).values[0].values
+        for one in (first, other)
     ]
     assert len(stored(tmp_path)) == 2
     assert not np.array_equal(*values)
@@ -105,8 +97,8 @@ def test_equal_names_with_other_content_share_nothing(tmp_path):
 def test_runs_of_one_detector_are_not_those_of_several(tmp_path):
     scored = make_scored(1)
     together = ScoredSeries(scored.series, scored.scores, {"team": tuple(scored.scores)})
-    apart = consistency_study(scored, folder=tmp_path, **SOME)
-    found = consistency_study(together, folder=tmp_path, **SOME)
+    apart = run_study("consistency", scored, folder=tmp_path, **SOME)
+    found = run_study("consistency", together, folder=tmp_path, **SOME)
     assert len(stored(tmp_path)) == 2
     assert found.values[0].axes["detector"] == ("team",)
     means = apart.values[0].values.mean(axis=0)
@@ -120,9 +112,11 @@ def test_pairs_given_by_name_follow_the_names(tmp_path):
         scored.series,
         {"late": scored.scores["good"], "good": scored.scores["late"]},
     )
-    first, second = (separability_study(one, **options).to_frame() for one in (scored, swapped))
+    first, second = (
+        run_study("separability", one, **options).to_frame() for one in (scored, swapped)
+    )
     assert len(stored(tmp_path)) == 2
-    fresh = separability_study(swapped, **{**options, "folder": None}).to_frame()
+    fresh = run_study("separability", swapped, **{**options, "folder": None}).to_frame()
     assert second.equals(fresh)
     assert not second["z"].equals(first["z"])
 
@@ -327,7 +321,7 @@ import helpers
 from vuskit import register_measure
 from vuskit.errors import InvalidInputError
 from vuskit.parameters import number, param
-from vuskit.studies import consistency_study
+from vuskit.studies import run_study
 
 @register_measure(name="own", title="Own")
 def own(y_true, y_score):
@@ -340,7 +334,7 @@ if __name__ == "__main__":
         if edited:
             module.write_text(module.read_text().replace("OFFSET = 0.0", "OFFSET = 50.0"))
         try:
-            consistency_study(sys.argv[1], folder=sys.argv[2], **options)
+            run_study("consistency", sys.argv[1], folder=sys.argv[2], **options)
         except InvalidInputError as error:
             print(error)
 """
@@ -403,14 +397,16 @@ def test_the_criterion_may_be_a_measure_of_ones_own_in_other_processes(monkeypat
     monkeypatch.setattr(registry, "_MEASURES", dict(registry._MEASURES))
     register_measure(name="scaled", title="Scaled")(make_measure(1.0))
     options = {"criterion": "scaled", "min_gap": 0.0, "count": 3, **SOME}
-    both = [separability_study(make_scored(1), processes=count, **options) for count in (1, 2)]
+    both = [
+        run_study("separability", make_scored(1), processes=count, **options) for count in (1, 2)
+    ]
     assert both[0].to_frame().equals(both[1].to_frame())
 
 
 def test_the_core_counts(monkeypatch):
     digests = set()
     for core in ("native", "numpy"):
-        monkeypatch.setattr(about, "core_name", lambda core=core: core)
+        monkeypatch.setattr("vuskit.studies.run.core_name", lambda core=core: core)
         digests.add(study_digest(Robustness.create(**SOME)))
     assert len(digests) == 2
 
@@ -445,7 +441,7 @@ class Unreadable:
 
 def test_nothing_is_stored_of_a_series_that_cannot_be_read(tmp_path):
     late = Unreadable()
-    found = consistency_study([make_scored(9), late], folder=tmp_path, **SOME)
+    found = run_study("consistency", [make_scored(9), late], folder=tmp_path, **SOME)
     assert [one.reason for one in found.failures] == ["ValueError: not yet"]
     assert len(stored(tmp_path)) == 1
     assert late.reads == 1

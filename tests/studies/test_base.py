@@ -20,14 +20,11 @@ from vuskit.studies import (
     Robustness,
     Study,
     StudyResult,
-    consistency_study,
     evaluate_detectors,
     get_study,
     list_studies,
     load_study_result,
-    robustness_study,
     run_study,
-    separability_study,
     study,
     summarize,
 )
@@ -109,7 +106,7 @@ def test_unknown_studies_and_options_are_named():
 
 
 def test_forms_of_a_result(several):
-    found = separability_study(several, **SOME)
+    found = run_study("separability", several, **SOME)
     titles = [measure.title for measure in found.measures]
     lines = found.to_markdown().splitlines()
     assert lines[0] == found.about()
@@ -132,7 +129,7 @@ def test_a_name_is_taken_once(registry):
 
 
 def test_options_of_the_result_need_no_second_run(several):
-    found = robustness_study(several, **SOME)
+    found = run_study("robustness", several, **SOME)
     strict = found.with_options(alpha=0.01)
     assert strict.compare("lag").pairs.alpha == 0.01
     assert strict.values is found.values
@@ -156,7 +153,7 @@ def test_a_users_study_runs_is_saved_and_joins_the_summary(several, tmp_path, re
     back = load_study_result(path)
     assert back.study == found.study
     assert back.save(tmp_path / "again").read_bytes() == path.read_bytes()
-    ranks = summarize(consistency_study(several[:3], min_series=1 + 1, **SOME), back).ranks
+    ranks = summarize(run_study("consistency", several[:3], min_series=1 + 1, **SOME), back).ranks
     assert list(ranks.columns) == ["consistency", "spread", "mean"]
     assert ranks["spread"].idxmin() == found.score().idxmax()
     assert list(back.overview().columns) == ["spread"]
@@ -245,10 +242,10 @@ def repeated(scored, detector, count):
     return ScoredSeries(scored.series, scores, {detector: names})
 
 
-@pytest.mark.parametrize("run", [robustness_study, separability_study, consistency_study])
-def test_seeds_with_equal_scores_count_as_one_detector(several, run):
-    once = run(several[:3], **SOME).to_frame()
-    twice = run([repeated(one, "late", 2) for one in several[:3]], **SOME).to_frame()
+@pytest.mark.parametrize("study", ["robustness", "separability", "consistency"])
+def test_seeds_with_equal_scores_count_as_one_detector(several, study):
+    once = run_study(study, several[:3], **SOME).to_frame()
+    twice = run_study(study, [repeated(one, "late", 2) for one in several[:3]], **SOME).to_frame()
     pd.testing.assert_frame_equal(once, twice, check_exact=True)
 
 
@@ -263,9 +260,9 @@ def noisy_runs(scored, detector="late"):
 
 def test_values_are_averaged_over_seeds_before_ranking(several):
     scored, runs = noisy_runs(several[0])
-    frame = consistency_study(scored, **SOME).to_frame()
+    frame = run_study("consistency", scored, **SOME).to_frame()
     assert set(frame["detector"]) == {"good", "late", "noisy", "useless"}
-    apart = consistency_study(ScoredSeries(scored.series, runs), **SOME).to_frame()
+    apart = run_study("consistency", ScoredSeries(scored.series, runs), **SOME).to_frame()
     expected = apart.groupby("measure")["value"].mean()
     rows = frame[frame["detector"] == "late"].set_index("measure")
     assert rows["value"].to_dict() == pytest.approx(expected.to_dict(), abs=1e-12)
@@ -276,8 +273,10 @@ def test_values_are_averaged_over_seeds_before_ranking(several):
 def test_lag_deviation_is_that_of_the_mean_over_seeds(several):
     scored, runs = noisy_runs(several[0])
     options = {"perturbations": ["lag"], **SOME}
-    found = robustness_study(scored, **options)
-    apart = robustness_study(ScoredSeries(scored.series, runs), **options).values[0].values[0]
+    found = run_study("robustness", scored, **options)
+    apart = (
+        run_study("robustness", ScoredSeries(scored.series, runs), **options).values[0].values[0]
+    )
     place = found.values[0].axes["detector"].index("late")
     np.testing.assert_allclose(found.values[0].values[0, place], apart.mean(axis=0), atol=1e-12)
 
@@ -286,7 +285,7 @@ def test_seeds_of_one_detector_are_never_a_pair(several):
     good, bad = several[0].scores["good"], several[0].scores["useless"]
     runs = {"moody (seed 0)": good, "moody (seed 1)": bad, "steady": several[0].scores["late"]}
     scored = ScoredSeries(several[0].series, runs, {"moody": ("moody (seed 0)", "moody (seed 1)")})
-    found = separability_study(scored, count=4, min_gap=0.0, **SOME)
+    found = run_study("separability", scored, count=4, min_gap=0.0, **SOME)
     (pair,) = found.values[0].notes["pairs"]
     assert sorted(pair) == ["moody", "steady"]
     assert found.values[0].notes["criterion"].keys() == {"moody", "steady"}
@@ -323,6 +322,8 @@ def test_a_study_of_failures_only_names_the_first_one(several, registry):
 def test_options_belong_to_names_and_classes(several):
     found = run_study("consistency", several[:3], min_series=2, **SOME)
     assert found.study == Consistency.create(min_series=2, **SOME)
-    assert found.to_frame().equals(consistency_study(several[:3], min_series=2, **SOME).to_frame())
+    assert found.to_frame().equals(
+        run_study("consistency", several[:3], min_series=2, **SOME).to_frame()
+    )
     with pytest.raises(InvalidInputError, match=r"`options` must be left out .* got min_series"):
         run_study(found.study, several[:3], min_series=3)

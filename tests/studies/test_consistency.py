@@ -7,7 +7,7 @@ import pytest
 from studies.scored import SOME, make_scored, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.studies import Consistency, SeriesValues, consistency_study
+from vuskit.studies import Consistency, SeriesValues, run_study
 from vuskit.studies.consistency import ConsistencyResult, rank_entropy
 
 
@@ -17,7 +17,7 @@ def several():
 
 
 def test_entropy_from_its_definition(several):
-    found = consistency_study(several, **SOME)
+    found = run_study("consistency", several, **SOME)
     frame = found.to_frame()
     entropies = found.entropies()
     for (dataset, detector, measure), rows in frame.groupby(["dataset", "detector", "measure"]):
@@ -30,18 +30,18 @@ def test_entropy_from_its_definition(several):
 
 
 def test_ranks_share_ties_and_start_at_the_best(several):
-    frame = consistency_study(several[0], **SOME).to_frame()
+    frame = run_study("consistency", several[0], **SOME).to_frame()
     rows = frame[frame["measure"] == "auc_pr"].set_index("detector")
     assert rows["rank"].idxmin() == rows["value"].idxmax()
     assert rows["rank"].sum() == 4 * 5 / 2
 
 
 def test_small_datasets_have_no_entropy_and_are_named(several):
-    found = consistency_study([*several, make_scored(9, dataset="single")], **SOME)
+    found = run_study("consistency", [*several, make_scored(9, dataset="single")], **SOME)
     assert found.small_datasets == ("single",)
     assert "single" not in found.by_dataset().index
     with pytest.raises(InvalidInputError, match="`min_series` must be at most"):
-        consistency_study(several[0], **SOME).averages()
+        run_study("consistency", several[0], **SOME).averages()
 
 
 def test_random_ranks_have_more_entropy():
@@ -78,7 +78,7 @@ def test_mean_ranks_use_the_series_that_all_detectors_have():
 
 def test_mean_ranks_tell_what_they_are_taken_over():
     several = [make_scored(seed, dataset="plant" if seed < 3 else "lone") for seed in range(4)]
-    found = consistency_study(several, **SOME)
+    found = run_study("consistency", several, **SOME)
     assert found.small_datasets == ("lone",)
     assert set(found.entropies().reset_index()["dataset"]) == {"plant"}
     counts = found.tables()["rank_table"][["n_datasets", "n_series"]]
@@ -96,11 +96,11 @@ def test_entropy_in_nats():
 
 
 def test_only_some_detectors_are_ranked(several):
-    found = consistency_study(several, detectors=["LATE", "good"], entropy="nats", **SOME)
+    found = run_study("consistency", several, detectors=["LATE", "good"], entropy="nats", **SOME)
     assert set(found.to_frame()["detector"]) == {"good", "late"}
     assert found.to_frame()["rank"].max() == 2
     bits = found.with_options(entropy="bits").averages()["entropy"]
     np.testing.assert_allclose(found.averages()["entropy"], bits * np.log(2))
     assert "in nats" in found.about()
     with pytest.raises(InvalidInputError, match="`detectors` must name detectors of the series"):
-        consistency_study(several, detectors=["missing"], **SOME)
+        run_study("consistency", several, detectors=["missing"], **SOME)

@@ -11,7 +11,7 @@ from studies.scored import SOME, make_scored
 
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
-from vuskit.studies import robustness_study, separability_study
+from vuskit.studies import run_study
 from vuskit.studies.perturbations import (
     add_noise,
     add_normal_noise,
@@ -109,13 +109,13 @@ def test_runs_of_a_detector_share_their_random_numbers():
     assert len(draws) == 1
 
 
-@pytest.mark.parametrize("run", [robustness_study, separability_study])
-def test_other_names_give_the_same_numbers(run):
+@pytest.mark.parametrize("study", ["robustness", "separability"])
+def test_other_names_give_the_same_numbers(study):
     scored = make_scored(1)
     other = changed(scored, name="pump", dataset="plantB")
     names = {"good": "LOF", "late": "PCA", "noisy": "AE", "useless": "random"}
     other = ScoredSeries(other.series, {names[key]: one for key, one in other.scores.items()})
-    first, second = (run(one, count=5, **SOME).values[0] for one in (scored, other))
+    first, second = (run_study(study, one, count=5, **SOME).values[0] for one in (scored, other))
     np.testing.assert_array_equal(first.values, second.values)
 
 

@@ -11,14 +11,7 @@ import pytest
 from studies.scored import make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.studies import (
-    compare_with_published,
-    consistency_study,
-    read_published,
-    robustness_study,
-    scenario_study,
-    separability_study,
-)
+from vuskit.studies import compare_with_published, read_published, run_study
 from vuskit.studies.published import measure_named, series_key
 
 HEADER = "series,VUS_ROC,VUS_PR,R_AUC_ROC,F,Precision@k"
@@ -32,12 +25,12 @@ def several():
 
 @pytest.fixture(scope="module")
 def robust(several):
-    return robustness_study(several, count=4, **SOME)
+    return run_study("robustness", several, count=4, **SOME)
 
 
 @pytest.fixture(scope="module")
 def consistent(several):
-    return consistency_study(several, **SOME)
+    return run_study("consistency", several, **SOME)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +134,7 @@ def test_robustness_by_series_and_by_data_set(robust, tmp_path):
 
 
 def test_z_is_compared_without_the_standard_error(several, tmp_path):
-    found = separability_study(several[:1], pairs=[("good", "useless")], count=8, **SOME)
+    found = run_study("separability", several[:1], pairs=[("good", "useless")], count=8, **SOME)
     raw = found.with_options(z="raw").by_series().iloc[0]
     text = "".join(f"{name},{value!r},1\n" for name, value in raw.items())
     (tmp_path / "z.csv").write_text(f"measure,s0,other\n{text}")
@@ -158,7 +151,9 @@ def test_entropies_in_the_published_unit_and_ranks_over_data_sets(consistent, tm
     (tmp_path / "rank_entropy.csv").write_text(f"measure,entropy_nats\n{text}")
     ranks = (consistent.rank_table("plant") + consistent.rank_table("mill")) / 2
     ranks.rename(index=str.upper).rename_axis("detector").to_csv(tmp_path / "ranks.csv")
-    found = compare_with_published([consistent, scenario_study(measures=["vus_pr"])], tmp_path)
+    found = compare_with_published(
+        [consistent, run_study("scenarios", measures=["vus_pr"])], tmp_path
+    )
     assert found.quantities == ("entropy", "rank")
     np.testing.assert_allclose(found.cells["here"], found.cells["published"], atol=1e-12)
     assert len(found.cells) == 4 + 16

@@ -14,13 +14,7 @@ import vuskit
 from vuskit import evaluate
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
-from vuskit.studies import (
-    Robustness,
-    compare,
-    compare_with_published,
-    open_scores,
-    robustness_study,
-)
+from vuskit.studies import Robustness, compare, compare_with_published, open_scores, run_study
 from vuskit.studies.perturbations import even_lags, shift
 
 
@@ -31,7 +25,7 @@ def several():
 
 @pytest.fixture(scope="module")
 def robust(several):
-    return robustness_study(several, **SOME)
+    return run_study("robustness", several, **SOME)
 
 
 def test_lag_deviation_from_the_definition(several, robust):
@@ -50,7 +44,7 @@ def test_lag_deviation_from_the_definition(several, robust):
 
 def test_volumes_go_to_twice_the_buffer(several):
     scored = several[1]
-    found = robustness_study(scored, perturbations=["lag"], count=3, min_values=2, **SOME)
+    found = run_study("robustness", scored, perturbations=["lag"], count=3, min_values=2, **SOME)
     middle = found.values[0].values[0, 0, 1]
     score = scored.scores["good"]
     at = {
@@ -89,7 +83,7 @@ def test_undefined_values_are_counted(several):
     nothing = ScoredSeries(
         Series("quiet", "plant", np.zeros(200), np.zeros(200)), {"good": np.arange(200.0)}
     )
-    found = robustness_study([several[0], dense, nothing], **SOME)
+    found = run_study("robustness", [several[0], dense, nothing], **SOME)
     counts = found.undefined().set_index(["perturbation", "measure"])
     lag = counts.loc[("lag", "auc_pr")]
     assert lag["values"] == (4 + 4 + 1) * 10
@@ -105,17 +99,19 @@ def test_a_series_that_fails_is_named(several, tmp_path):
     write_scored(tmp_path, several[0])
     broken = tmp_path / "plant" / "broken.csv"
     broken.write_text("value,label,good\n1,0,0.5\n2,maybe,0.7\n")
-    found = robustness_study(tmp_path, **SOME)
+    found = run_study("robustness", tmp_path, **SOME)
     assert [failure.name for failure in found.failures] == ["plant/broken.csv"]
     assert "maybe" in found.failures[0].reason
     assert len(found.values) == 1
 
 
 def test_same_seed_same_bytes_whatever_the_number_of_processes(several):
-    runs = [robustness_study(several[:3], processes=processes, **SOME) for processes in (1, 2)]
+    runs = [
+        run_study("robustness", several[:3], processes=processes, **SOME) for processes in (1, 2)
+    ]
     texts = [run.to_frame().to_csv() for run in runs]
     assert texts[0] == texts[1]
-    other = robustness_study(several[:3], seed=1, **SOME).to_frame()
+    other = run_study("robustness", several[:3], seed=1, **SOME).to_frame()
     first = runs[0].to_frame()
     changed = first["deviation"] != other["deviation"]
     assert set(first.loc[changed, "perturbation"]) == {"noise"}
@@ -127,22 +123,22 @@ def test_a_run_goes_on_where_it_stopped(several, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        robustness_study(several, folder=tmp_path, progress=stop_after_two, **SOME)
+        run_study("robustness", several, folder=tmp_path, progress=stop_after_two, **SOME)
     kept = stored(tmp_path)
     assert len(kept) == 2
-    found = robustness_study(several, folder=tmp_path, **SOME)
+    found = run_study("robustness", several, folder=tmp_path, **SOME)
     assert kept.items() <= stored(tmp_path).items()
     assert len(stored(tmp_path)) == 6
-    fresh = robustness_study(several, **SOME)
+    fresh = run_study("robustness", several, **SOME)
     assert found.to_frame().to_csv() == fresh.to_frame().to_csv()
 
 
 def test_other_settings_do_not_meet_in_the_folder(several, tmp_path):
-    robustness_study(several[0], folder=tmp_path, **SOME)
-    robustness_study(several[0], folder=tmp_path, **{**SOME, "buffer": 10})
-    robustness_study(several[0], folder=tmp_path, seed=5, **SOME)
+    run_study("robustness", several[0], folder=tmp_path, **SOME)
+    run_study("robustness", several[0], folder=tmp_path, **{**SOME, "buffer": 10})
+    run_study("robustness", several[0], folder=tmp_path, seed=5, **SOME)
     changed = dataclasses.replace(several[0], scores={"good": several[0].scores["late"]})
-    robustness_study(changed, folder=tmp_path, **SOME)
+    run_study("robustness", changed, folder=tmp_path, **SOME)
     assert len(stored(tmp_path)) == 4
 
 
@@ -158,7 +154,7 @@ def test_other_settings_do_not_meet_in_the_folder(several, tmp_path):
 )
 def test_bad_options_are_refused(several, options, message):
     with pytest.raises(InvalidInputError, match=message):
-        robustness_study(several[0], **{**SOME, **options})
+        run_study("robustness", several[0], **{**SOME, **options})
 
 
 def test_nothing_to_study_is_refused(tmp_path):
@@ -171,9 +167,9 @@ def test_nothing_to_study_is_refused(tmp_path):
 
 
 def test_coarse_grids_are_noted(several):
-    found = robustness_study(several[0], thresholds=5, **SOME)
+    found = run_study("robustness", several[0], thresholds=5, **SOME)
     assert found.values[0].notes["coarse_grid"]
-    assert not robustness_study(several[0], **SOME).values[0].notes["coarse_grid"]
+    assert not run_study("robustness", several[0], **SOME).values[0].notes["coarse_grid"]
 
 
 def test_published_lag_robustness_is_reproduced(test_data):
@@ -182,7 +178,7 @@ def test_published_lag_robustness_is_reproduced(test_data):
     sources = [
         source for pattern in patterns for source in open_scores(folder / "scores", pattern=pattern)
     ]
-    found = robustness_study(sources, perturbations=["lag"])
+    found = run_study("robustness", sources, perturbations=["lag"])
     agreement = compare_with_published(found, folder / "published").agreement
     row = agreement[agreement["over"] == "series"].iloc[0]
     assert row["quantity"] == "lag"
@@ -197,7 +193,7 @@ PUBLISHED = {"measures": ["f_score", "range_recall", "vus_roc"], "section": 500,
 
 @pytest.fixture(scope="module")
 def published(several):
-    return robustness_study(several[:2], as_published=True, **PUBLISHED)
+    return run_study("robustness", several[:2], as_published=True, **PUBLISHED)
 
 
 def literal_values(scored, published):
@@ -303,7 +299,7 @@ def test_the_published_procedure_comes_closer(test_data):
     sources = open_scores(folder / "scores", pattern=["NAB/*CloudWatch_1?.*", "KDD21/*s20101m_*"])
     factors = {}
     for as_published in (False, True):
-        found = robustness_study(sources, perturbations=["lag"], as_published=as_published)
+        found = run_study("robustness", sources, perturbations=["lag"], as_published=as_published)
         agreement = compare_with_published(found, folder / "published").agreement
         factors[as_published] = agreement.set_index("over").loc["series", "factor"]
     assert factors[True] < factors[False]

@@ -25,7 +25,6 @@ from vuskit.studies import (
     SeriesValues,
     Study,
     ValuesResult,
-    consistency_study,
     run_study,
     study,
 )
@@ -71,8 +70,13 @@ def check_identity(files, parts, executor):
     """Other code gives other values, and a rename nothing but another name."""
 
     def study_with(factor):
-        found = consistency_study(
-            files, measures=[own_measure(factor)], buffer=24, folder=parts, executor=executor
+        found = run_study(
+            "consistency",
+            files,
+            measures=[own_measure(factor)],
+            buffer=24,
+            folder=parts,
+            executor=executor,
         )
         return {one.name: one.values for one in found.values}
 
@@ -172,7 +176,7 @@ SCRIPT = """
 import sys, time
 from pathlib import Path
 from vuskit.measures import Measure
-from vuskit.studies import robustness_study
+from vuskit.studies import run_study
 
 GATE = Path(sys.argv[4])
 
@@ -183,8 +187,8 @@ def mean(y_true, y_score):
 
 if __name__ == "__main__":
     measures = ["auc_pr", "vus_pr", Measure("own", "Own", mean)]
-    found = robustness_study(
-        sys.argv[1], measures=measures, buffer=24, processes=2, folder=sys.argv[2]
+    found = run_study(
+        "robustness", sys.argv[1], measures=measures, buffer=24, processes=2, folder=sys.argv[2]
     )
     found.save(sys.argv[3])
 """
@@ -219,10 +223,10 @@ def test_a_killed_study_resumes(tmp_path):
 def test_edited_files_are_studied_again(tmp_path):
     files, parts = tmp_path / "scores", tmp_path / "parts"
     path = write_scored(files, make_scored(1))
-    first = consistency_study(files, folder=parts, **SOME).to_frame()
+    first = run_study("consistency", files, folder=parts, **SOME).to_frame()
     text = path.read_text().replace(",0,", ",1,", 1)
     path.write_text(text)
-    assert not consistency_study(files, folder=parts, **SOME).to_frame().equals(first)
+    assert not run_study("consistency", files, folder=parts, **SOME).to_frame().equals(first)
     assert len(stored(parts)) == 2
 
 
@@ -251,9 +255,9 @@ def test_sources_are_read_once_and_freed(tmp_path):
         most = max(most, sum(one.alive() is not None for one in sources))
 
     options = {"detectors": ["good", "late"], "folder": tmp_path, **SOME}
-    first = consistency_study(sources, progress=count, **options).to_frame()
+    first = run_study("consistency", sources, progress=count, **options).to_frame()
     assert [one.reads for one in sources] == [1] * 4
     assert 1 <= most <= 2  # one is studied while the next one waits
-    again = consistency_study(sources, **options).to_frame()
+    again = run_study("consistency", sources, **options).to_frame()
     assert [one.reads for one in sources] == [2] * 4  # for their keys
     assert first.equals(again)

@@ -17,16 +17,7 @@ from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.kernels.backend import core_name
 from vuskit.measures import registry
-from vuskit.studies import (
-    consistency_study,
-    list_studies,
-    load_study_result,
-    load_study_results,
-    robustness_study,
-    scenario_study,
-    separability_study,
-    summarize,
-)
+from vuskit.studies import list_studies, load_study_result, load_study_results, run_study, summarize
 from vuskit.studies.result import SCHEMA_VERSION
 from vuskit.studies.saved import pack, unpack
 from vuskit.studies.timing import Setting, synthetic_cases, timing_study
@@ -44,16 +35,16 @@ def several(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(several):
-    robust = robustness_study(several, count=5, min_values=4, ratio=(0.05, 0.1), **SOME)
-    separable = separability_study(several, count=6, **SOME)
-    consistent = consistency_study(several, ties="min", min_series=2, **SOME)
+    robust = run_study("robustness", several, count=5, min_values=4, ratio=(0.05, 0.1), **SOME)
+    separable = run_study("separability", several, count=6, **SOME)
+    consistent = run_study("consistency", several, ties="min", min_series=2, **SOME)
     settings = [Setting(n_points=n, n_anomalies=2) for n in (300, 600)]
     timed = timing_study(synthetic_cases(settings), contestants=["opt", "auc"], repeats=2)
     return {
         "robustness": robust,
         "separability": separable,
         "consistency": consistent,
-        "scenarios": scenario_study(measures=SOME["measures"], n_points=2000),
+        "scenarios": run_study("scenarios", measures=SOME["measures"], n_points=2000),
         "summary": summarize(robust, separable, consistent),
         "timing": timed,
     }
@@ -138,8 +129,12 @@ def test_a_measure_that_is_not_registered_any_more_is_shown_but_not_computed(tmp
         return float(y_score.mean())
 
     sharp = get_measure("f_score").with_options(beta=2)
-    study = consistency_study(
-        [make_scored(1), make_scored(2)], measures=["passing", sharp], buffer=9, min_series=2
+    study = run_study(
+        "consistency",
+        [make_scored(1), make_scored(2)],
+        measures=["passing", sharp],
+        buffer=9,
+        min_series=2,
     )
     path = study.save(tmp_path)
     del registry._MEASURES["passing"]
@@ -153,7 +148,7 @@ def test_a_measure_that_is_not_registered_any_more_is_shown_but_not_computed(tmp
 
 def test_an_infinite_bound_and_numbers_of_numpy_survive(tmp_path):
     measure = get_measure("vus_pr").with_options(step=np.int64(2))
-    found = scenario_study(measures=[measure], n_points=1000, buffer=20)
+    found = run_study("scenarios", measures=[measure], n_points=1000, buffer=20)
     (back,) = load_study_result(found.save(tmp_path)).measures
     assert back.options == {"step": 2}
 
@@ -289,7 +284,9 @@ EXTRA = [measure.name for measure in vuskit.list_measures() if measure.group == 
 def test_a_study_takes_the_group(tmp_path):
     scored = [make_scored(seed) for seed in (0, 1)]
     chosen = ["extra", vuskit.get_measure("point_adjusted_f_score").with_options(k=0.5)]
-    result = separability_study(scored, count=3, measures=chosen, buffer=24, threshold="best")
+    result = run_study(
+        "separability", scored, count=3, measures=chosen, buffer=24, threshold="best"
+    )
     assert [measure.name for measure in result.measures] == [
         *EXTRA,
         "point_adjusted_f_score(k=0.5)",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from vuskit.errors import InvalidInputError
-from vuskit.studies import Scenario, paper_scenarios, scenario_study
+from vuskit.studies import Scenario, paper_scenarios, run_study
 
 
 @pytest.fixture(scope="module")
 def scenarios():
-    return scenario_study()
+    return run_study("scenarios")
 
 
 def test_just_missing_is_worth_nothing_to_auc_pr_and_f_but_not_to_vus(scenarios):
@@ -67,7 +67,7 @@ def test_values_of_a_geometry_do_not_depend_on_its_number(scenarios):
         Scenario("E", "50% overlap", -10, 10),
         Scenario("F", "exact match", 0, 20),
     ]
-    renamed = scenario_study(scenarios=own)
+    renamed = run_study("scenarios", scenarios=own)
     by_place = {
         (one.start, one.stop): row
         for one, row in zip(scenarios.scenarios, scenarios.values, strict=True)
@@ -85,7 +85,7 @@ def test_problem_region_holds_the_measures_that_ignore_near_misses(scenarios):
 
 
 def test_own_scenarios_without_the_four_landmarks_have_no_touch_table():
-    found = scenario_study(measures=["vus_pr"], scenarios=[Scenario("A", "exact", 0, 20)])
+    found = run_study("scenarios", measures=["vus_pr"], scenarios=[Scenario("A", "exact", 0, 20)])
     assert list(found.tables()) == ["values", "sweep"]
     assert found.figures()["values"].to_dict()["problem"] == {"scenarios": [], "measures": []}
     with pytest.raises(InvalidInputError, match="`scenarios` must hold a clear miss"):
@@ -94,6 +94,6 @@ def test_own_scenarios_without_the_four_landmarks_have_no_touch_table():
 
 def test_scenarios_that_do_not_fit_are_refused():
     with pytest.raises(InvalidInputError, match="`scenarios` must fit a series of 300 points"):
-        scenario_study(n_points=300, buffer=200)
+        run_study("scenarios", n_points=300, buffer=200)
     with pytest.raises(InvalidInputError, match="`length` must be"):
         paper_scenarios(5)

@@ -11,12 +11,7 @@ from studies.scored import SOME, make_scored, make_several
 
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
-from vuskit.studies import (
-    Separability,
-    SeriesValues,
-    compare_with_published,
-    separability_study,
-)
+from vuskit.studies import Separability, SeriesValues, compare_with_published, run_study
 from vuskit.studies.perturbations import generator_of, scale_to_unit
 from vuskit.studies.separability import (
     PUBLISHED_PAIRS,
@@ -42,7 +37,7 @@ def test_z_from_its_definition():
 
 
 def test_pairs_follow_the_rule_and_the_rule_is_said(several):
-    found = separability_study(several, count=10, **SOME)
+    found = run_study("separability", several, count=10, **SOME)
     frame = found.to_frame()
     assert "peaks" in found.rule
     assert set(frame["inaccurate"]) <= {"useless", "noisy", "late"}
@@ -53,24 +48,26 @@ def test_pairs_follow_the_rule_and_the_rule_is_said(several):
 
 
 def test_given_pairs_are_taken(several):
-    found = separability_study(several, pairs=[("good", "useless")], count=8, **SOME)
+    found = run_study("separability", several, pairs=[("good", "useless")], count=8, **SOME)
     frame = found.to_frame()
     assert len(frame) == len(several) * len(SOME["measures"])
     assert found.rule == "pairs as given"
-    one = separability_study(several, pairs={"plant/s0": [("good", "late")]}, count=8, **SOME)
+    one = run_study(
+        "separability", several, pairs={"plant/s0": [("good", "late")]}, count=8, **SOME
+    )
     assert one.to_frame()["series"].unique().tolist() == ["s0"]
     assert len(one.series_without_pairs) == 5
 
 
 def test_unknown_detectors_of_a_pair_are_named(several):
     with pytest.raises(InvalidInputError, match=r"`pairs` must name detectors .* got 'bad'"):
-        separability_study(several[0], pairs=[("good", "bad")], count=4, **SOME)
+        run_study("separability", several[0], pairs=[("good", "bad")], count=4, **SOME)
 
 
 def test_the_criterion_must_not_be_under_study(several):
     with pytest.raises(InvalidInputError, match="must not be a measure under study, got 'vus_pr'"):
-        separability_study(several, criterion="vus_pr", **SOME)
-    other = separability_study(several[0], criterion="auc_roc", count=4, **SOME)
+        run_study("separability", several, criterion="vus_pr", **SOME)
+    other = run_study("separability", several[0], criterion="auc_roc", count=4, **SOME)
     assert "'AUC-ROC'" in other.rule
 
 
@@ -84,8 +81,8 @@ def test_equal_scores_are_pairs_without_separation():
     scored = make_scored(3)
     same = {"good": scored.series.labels * 1.0, "also": scored.series.labels * 2.0}
     scored = ScoredSeries(scored.series, same)
-    found = separability_study(
-        scored, pairs=[("good", "also")], lag=0.0, noise=0.0, count=4, **SOME
+    found = run_study(
+        "separability", scored, pairs=[("good", "also")], lag=0.0, noise=0.0, count=4, **SOME
     )
     assert (found.to_frame()["z"] == 0).all()
     averages = found.averages()
@@ -120,7 +117,9 @@ def test_infinite_and_undefined_z_are_counted_not_averaged():
     scored = make_scored(3)
     constant = {"good": scored.series.labels * 1.0, "bad": -1.0 * scored.series.labels}
     scored = ScoredSeries(scored.series, constant)
-    found = separability_study(scored, pairs=[("good", "bad")], lag=0.0, noise=0.0, count=4, **SOME)
+    found = run_study(
+        "separability", scored, pairs=[("good", "bad")], lag=0.0, noise=0.0, count=4, **SOME
+    )
     averages = found.averages()
     assert averages.loc["auc_pr", "infinite"] == 1
     assert np.isnan(averages.loc["auc_pr", "mean"])
@@ -129,7 +128,7 @@ def test_infinite_and_undefined_z_are_counted_not_averaged():
 
 def test_separability_repeats_over_processes(several):
     runs = [
-        separability_study(several[:2], count=6, processes=processes, **SOME).to_frame()
+        run_study("separability", several[:2], count=6, processes=processes, **SOME).to_frame()
         for processes in (1, 2)
     ]
     assert runs[0].to_csv() == runs[1].to_csv()
@@ -164,7 +163,7 @@ def test_series_of_the_published_experiments_have_their_pairs():
         named(scored, "other", ("good", "late", "noisy", "useless")),
     ]
     some = {"measures": ["auc_pr", "recall"], "buffer": 24, "count": 5}
-    found = separability_study(sources, as_published=True, **some)
+    found = run_study("separability", sources, as_published=True, **some)
     assert found.values[0].notes["pairs"] == [["NORMA", "CNN"], ["NORMA", "MatrixProfile"]]
     assert found.values[1].notes["criterion"]  # by rule
     assert "pairs=published" in found.options_line
@@ -174,8 +173,14 @@ def test_series_of_the_published_experiments_have_their_pairs():
 def test_labels_move_and_noise_is_normal():
     scored = make_scored(2)
     options = {"measures": ["auc_pr"], "buffer": 24, "count": 3, "pairs": [("good", "useless")]}
-    found = separability_study(
-        scored, lag="labels", noise="normal:-0.1:0.1", section=500, scale="unit", **options
+    found = run_study(
+        "separability",
+        scored,
+        lag="labels",
+        noise="normal:-0.1:0.1",
+        section=500,
+        scale="unit",
+        **options,
     )
     cut = dataclasses.replace(
         scored.series, values=scored.series.values[:500], labels=scored.series.labels[:500]
@@ -200,7 +205,7 @@ def test_raw_z_is_that_of_the_oracle():
 def test_published_z_is_reproduced(test_data):
     folder = test_data / "data"
     sources = [folder / "scores" / "ECG" / f"MBA_ECG{n}_data.out.csv.gz" for n in (805, 820)]
-    found = separability_study(sources, as_published=True, count=20)
+    found = run_study("separability", sources, as_published=True, count=20)
     agreement = compare_with_published(found, folder / "published").agreement
     by_series = agreement[agreement["over"].str.startswith("MBA")]
     assert len(by_series) == 2

@@ -18,12 +18,9 @@ from vuskit.report.page import studies_page_html, write_study
 from vuskit.studies import (
     changed_inputs,
     compare,
-    consistency_study,
     load_study_result,
     open_scores,
-    robustness_study,
-    scenario_study,
-    separability_study,
+    run_study,
     summarize,
 )
 
@@ -71,8 +68,8 @@ def test_a_run_folder_holds_series_and_scores(run):
 
 
 def test_studies_and_bench_compute_the_same_values(run):
-    found = consistency_study(
-        run, measures=["auc_pr", "vus_pr"], buffer=50, volume_factor=1.0
+    found = run_study(
+        "consistency", run, measures=["auc_pr", "vus_pr"], buffer=50, volume_factor=1.0
     ).to_frame()
     keys = ["dataset", "series", "detector", "measure"]
     ours = found.set_index(keys)["value"].sort_index()
@@ -107,29 +104,31 @@ def test_a_plan_that_asks_for_less_gives_less(tmp_path):
 def test_results_know_what_they_were_made_from(tmp_path):
     files = tmp_path / "scores"
     paths = [write_scored(files, one) for one in make_several()[:3]]
-    found = consistency_study(files, min_series=2, **SOME)
+    found = run_study("consistency", files, min_series=2, **SOME)
     kept = load_study_result(found.save(tmp_path))
     assert kept.inputs == found.inputs
     assert {one.name for one in kept.inputs} == {"plant/s0", "mill/s1", "plant/s2"}
     assert {one.place for one in kept.inputs} == {str(path.resolve()) for path in paths}
     assert len({one.digest for one in kept.inputs}) == 3
-    again = consistency_study(files, folder=tmp_path / "parts", min_series=2, **SOME)
+    again = run_study("consistency", files, folder=tmp_path / "parts", min_series=2, **SOME)
     assert again.inputs == found.inputs
     assert changed_inputs(kept.inputs) == []
     paths[1].write_text(paths[1].read_text().replace("good", "renamed", 1))
     assert changed_inputs(kept.inputs) == []
     paths[1].write_text(paths[1].read_text().replace(",0,", ",1,", 1))
     assert [one.name for one in changed_inputs(kept.inputs)] == ["mill/s1"]
-    robust = robustness_study(files, count=2, **SOME)
+    robust = run_study("robustness", files, count=2, **SOME)
     assert summarize(kept, robust).inputs == (*kept.inputs, robust.inputs[0])
-    assert consistency_study(make_several()[:2], min_series=1 + 1, **SOME).inputs[0].place == ""
-    assert scenario_study(measures=["vus_pr"], n_points=600, buffer=20).inputs == ()
+    assert (
+        run_study("consistency", make_several()[:2], min_series=1 + 1, **SOME).inputs[0].place == ""
+    )
+    assert run_study("scenarios", measures=["vus_pr"], n_points=600, buffer=20).inputs == ()
 
 
 def test_report_tells_when_scores_changed_since_a_study(tmp_path):
     files, out = tmp_path / "scores", tmp_path / "out"
     paths = [write_scored(files, one) for one in make_several()[:3]]
-    consistency_study(files, min_series=2, **SOME).save(out)
+    run_study("consistency", files, min_series=2, **SOME).save(out)
     first = CliRunner().invoke(app, ["report", str(out)])
     assert first.exit_code == 0, first.output
     assert f"consistency: made from 3 series in {files.resolve()}" in first.stderr
@@ -150,13 +149,15 @@ def test_series_with_equal_names_stay_separate_in_all_tables_and_files(tmp_path)
     for seed in (3, 4):
         write_scored(files / "plantA", make_scored(seed, dataset="logs"))
     options = {"count": 3, "measures": ["auc_pr", "vus_pr"], "buffer": 24}
-    robust = robustness_study(files, folder=tmp_path / "parts", **options)
+    robust = run_study("robustness", files, folder=tmp_path / "parts", **options)
     assert len(robust.by_series("lag")) == 5
     assert {one.name for one in robust.inputs} == {one.name for one in robust.values}
     assert len({one.name for one in robust.values}) == 5
-    separable = separability_study(files, min_gap=0.0, **options)
+    separable = run_study("separability", files, min_gap=0.0, **options)
     assert len(separable.by_series()) == 5
-    consistent = consistency_study(files, min_series=2, measures=options["measures"], buffer=24)
+    consistent = run_study(
+        "consistency", files, min_series=2, measures=options["measures"], buffer=24
+    )
     frame = consistent.to_frame()
     assert len(frame.drop_duplicates(["dataset", "series"])) == 5
     for result in (robust, separable):
@@ -185,6 +186,6 @@ def test_sources_of_users_with_equal_names_stay_separate():
     same = ScoredSeries(
         Series("s5", "plant", other.series.values, other.series.labels), other.scores
     )
-    found = robustness_study([Custom(), same], count=3, **SOME)
+    found = run_study("robustness", [Custom(), same], count=3, **SOME)
     assert len(found.by_series("lag")) == 2
     assert len({one.name for one in found.inputs}) == 2

@@ -8,13 +8,7 @@ from studies.scored import SOME, make_several
 
 from vuskit import auc_pr, register_measure
 from vuskit.errors import InvalidInputError
-from vuskit.studies import (
-    consistency_study,
-    robustness_study,
-    scenario_study,
-    separability_study,
-    summarize,
-)
+from vuskit.studies import run_study, summarize
 
 
 @register_measure(name="hit_at_peak", title="Hit at peak")
@@ -34,20 +28,20 @@ def several():
 
 @pytest.fixture(scope="module")
 def robust(several):
-    return robustness_study(several, **SOME)
+    return run_study("robustness", several, **SOME)
 
 
 def test_a_measure_of_ones_own_appears_in_every_study(several):
     own = {"measures": ["auc_pr", "vus_pr", "hit_at_peak"], "buffer": 24}
-    robustness = robustness_study(several, processes=2, **own)
-    separability = separability_study(several, count=8, **own)
-    consistency = consistency_study(several, **own)
+    robustness = run_study("robustness", several, processes=2, **own)
+    separability = run_study("separability", several, count=8, **own)
+    consistency = run_study("consistency", several, **own)
     assert "hit_at_peak" in robustness.averages().index
     assert set(robustness.by_series("noise")["hit_at_peak"].notna()) == {True}
     assert "hit_at_peak" in separability.averages().index
     assert "hit_at_peak" in consistency.averages().index
     assert "custom" in consistency.by_family().index
-    found = scenario_study(measures=own["measures"]).to_frame()
+    found = run_study("scenarios", measures=own["measures"]).to_frame()
     assert found["hit_at_peak"].tolist() == [0] * 7 + [1] * 5 + [0] * 2
     summary = summarize(robustness, separability, consistency)
     assert set(summary.ranks.index) == set(own["measures"])
@@ -55,8 +49,8 @@ def test_a_measure_of_ones_own_appears_in_every_study(several):
 
 
 def test_summary_ranks_from_the_averages(several, robust):
-    separability = separability_study(several, count=8, **SOME)
-    consistency = consistency_study(several, **SOME)
+    separability = run_study("separability", several, count=8, **SOME)
+    consistency = run_study("consistency", several, **SOME)
     found = summarize(robust, separability, consistency)
     assert found.ranks.loc[robust.averages()["lag"].idxmin(), "lag"] == 1
     assert found.ranks.loc[separability.averages()["median"].idxmax(), "separability"] == 1
@@ -65,18 +59,18 @@ def test_summary_ranks_from_the_averages(several, robust):
     expected = found.ranks[["lag", "noise", "ratio", "separability", "consistency"]].mean(axis=1)
     assert found.ranks["mean"].to_dict() == pytest.approx(expected.to_dict())
     with pytest.raises(InvalidInputError, match="the studies must have equal measures"):
-        summarize(robust, separability, consistency_study(several, buffer=24))
+        summarize(robust, separability, run_study("consistency", several, buffer=24))
 
 
 def test_measures_that_differ_by_rounding_errors_share_their_rank(several):
     own = {"measures": ["auc_pr", "vus_pr", "auc_pr_summed_otherwise"], "buffer": 24}
-    robust = robustness_study(several[:3], **own)
+    robust = run_study("robustness", several[:3], **own)
     of_lag = robust.averages()["lag"]
     assert of_lag["auc_pr"] != of_lag["auc_pr_summed_otherwise"]
     ranks = summarize(
         robust,
-        separability_study(several[:3], count=4, **own),
-        consistency_study(several[:3], min_series=2, **own),
+        run_study("separability", several[:3], count=4, **own),
+        run_study("consistency", several[:3], min_series=2, **own),
     ).ranks
     # Not z: what little varies is divided by as little.
     for study in ("lag", "noise", "ratio", "consistency"):

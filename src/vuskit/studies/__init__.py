@@ -6,7 +6,7 @@ from vuskit.statistics.comparison import TableComparison, compare, list_pairwise
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
 from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
-from vuskit.studies.consistency import Consistency, ConsistencyResult, consistency_study
+from vuskit.studies.consistency import Consistency, ConsistencyResult
 from vuskit.studies.published import (
     PublishedComparison,
     PublishedTable,
@@ -23,20 +23,18 @@ from vuskit.studies.result import (
     load_study_result,
     load_study_results,
 )
-from vuskit.studies.robustness import Robustness, RobustnessResult, robustness_study
+from vuskit.studies.robustness import Robustness, RobustnessResult
 from vuskit.studies.run import run_study
 from vuskit.studies.scenarios import (
     Scenario,
     ScenarioResult,
     Scenarios,
     paper_scenarios,
-    scenario_study,
 )
 from vuskit.studies.separability import (
     Separability,
     SeparabilityResult,
     peak_percentile,
-    separability_study,
 )
 from vuskit.studies.sources import Source, StudyInput, changed_inputs, open_scores
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
@@ -70,7 +68,6 @@ __all__ = [
     "changed_inputs",
     "compare",
     "compare_with_published",
-    "consistency_study",
     "evaluate_detectors",
     "get_study",
     "list_pairwise_tests",
@@ -81,10 +78,7 @@ __all__ = [
     "paper_scenarios",
     "peak_percentile",
     "read_published",
-    "robustness_study",
     "run_study",
-    "scenario_study",
-    "separability_study",
     "study",
     "summarize",
 ]

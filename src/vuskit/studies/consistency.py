@@ -26,7 +26,6 @@ from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
-from vuskit.studies.run import run_study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -346,42 +345,3 @@ class Consistency(DetectorStudy[ConsistencyResult]):
     def combine(self, parts: list[SeriesValues]) -> ConsistencyResult:
         """Keep the values of all series."""
         return ConsistencyResult(tuple(parts))
-
-
-def consistency_study(source: Any, **options: Any) -> ConsistencyResult:
-    """Measure how consistently measures rank detectors over the series of a data set.
-
-    Parameters
-    ----------
-    source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
-    **options
-        ``measures``, options of :class:`Consistency`, fields of
-        :class:`vuskit.EvaluationSettings` such as ``buffer``, and parameters of
-        :func:`vuskit.studies.run_study`: ``processes``, ``executor``, ``limits``, ``folder`` and
-        ``progress``.
-
-    Returns
-    -------
-    ConsistencyResult
-        Ranks, entropies, averages by measure and family, rank tables.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are no series or a parameter is invalid.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import ScoredSeries, Series
-    >>> from vuskit.datasets.synthetic import labeled_scores
-    >>> several = []
-    >>> for seed in range(3):
-    ...     labels, good = labeled_scores(400, n_anomalies=3, mean_length=8, seed=seed)
-    ...     scores = {"good": good, "bad": np.random.default_rng(seed).random(400)}
-    ...     several.append(ScoredSeries(Series(f"s{seed}", "docs", good, labels), scores))
-    >>> found = consistency_study(several, measures=["auc_pr", "vus_pr"], buffer=20)
-    >>> found.averages()["entropy"].to_dict()
-    {'auc_pr': 0.0, 'vus_pr': 0.0}
-    """
-    return run_study(Consistency, source, **options)

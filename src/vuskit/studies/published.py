@@ -538,11 +538,11 @@ def compare_with_published(
     >>> import tempfile
     >>> from vuskit.datasets import ScoredSeries, Series
     >>> from vuskit.datasets.synthetic import labeled_scores
-    >>> from vuskit.studies import robustness_study
+    >>> from vuskit.studies import run_study
     >>> labels, score = labeled_scores(400, n_anomalies=3, mean_length=8, seed=1)
     >>> scored = ScoredSeries(Series("a", "docs", score, labels), {"mine": score})
     >>> measures = ["f_score", "auc_pr", "vus_pr"]
-    >>> found = robustness_study(scored, measures=measures, buffer=20, perturbations=["lag"])
+    >>> found = run_study("robustness", scored, measures=measures, buffer=20, perturbations=["lag"])
     >>> folder = Path(tempfile.mkdtemp())
     >>> text = "series,F,AUC_PR,VUS_PR\na.out,0.02,0.1,0.05\n"
     >>> _ = (folder / "robustness_lag.csv").write_text(text)

@@ -182,8 +182,8 @@ class StudyResult(TableForms, abc.ABC):
         Examples
         --------
         >>> import tempfile
-        >>> from vuskit.studies import load_study_result, scenario_study
-        >>> path = scenario_study(measures=["vus_pr"]).save(tempfile.mkdtemp())
+        >>> from vuskit.studies import load_study_result, run_study
+        >>> path = run_study("scenarios", measures=["vus_pr"]).save(tempfile.mkdtemp())
         >>> path.name, float(load_study_result(path).values.max())
         ('scenarios_result.npz', 1.0)
         """
@@ -434,9 +434,9 @@ def load_study_results(folder: str | Path) -> list[Any]:
     Examples
     --------
     >>> import tempfile
-    >>> from vuskit.studies import scenario_study
+    >>> from vuskit.studies import run_study
     >>> folder = tempfile.mkdtemp()
-    >>> _ = scenario_study(measures=["vus_pr"]).save(folder)
+    >>> _ = run_study("scenarios", measures=["vus_pr"]).save(folder)
     >>> [type(result).__name__ for result in load_study_results(folder)]
     ['ScenarioResult']
     """

@@ -51,7 +51,6 @@ from vuskit.studies.perturbations import (
 )
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
-from vuskit.studies.run import run_study
 from vuskit.studies.specifications import Specification
 
 if TYPE_CHECKING:
@@ -597,40 +596,3 @@ _PERTURBATIONS: Mapping[str, Callable[[Robustness, _Part], Values]] = {
     "ratio": Robustness._ratio,
 }
 """Functions that return values by detector, repeat and measure."""
-
-
-def robustness_study(source: Any, **options: Any) -> RobustnessResult:
-    """Measure how much measures change under perturbations that should not matter.
-
-    Parameters
-    ----------
-    source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
-    **options
-        ``measures``, options of :class:`Robustness`, fields of
-        :class:`vuskit.EvaluationSettings` such as ``buffer``, and parameters of
-        :func:`vuskit.studies.run_study`: ``processes``, ``executor``, ``limits``, ``folder`` and
-        ``progress``.
-
-    Returns
-    -------
-    RobustnessResult
-        Deviations, averages, tests, and counts of undefined values.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are no series or a parameter is invalid. A single series that fails is listed in
-        the result's ``failures`` instead.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import ScoredSeries, Series
-    >>> from vuskit.datasets.synthetic import labeled_scores
-    >>> labels, score = labeled_scores(400, n_anomalies=3, mean_length=8, seed=1)
-    >>> scored = ScoredSeries(Series("a", "docs", score, labels), {"mine": score})
-    >>> found = robustness_study(scored, measures=["auc_pr", "vus_pr"], buffer=20, count=4)
-    >>> found.averages()["lag"].round(3).to_dict()
-    {'auc_pr': 0.111, 'vus_pr': 0.063}
-    """
-    return run_study(Robustness, source, **options)

@@ -25,7 +25,6 @@ from vuskit.parameters import param, whole
 from vuskit.studies.base import Study, evaluate_scores
 from vuskit.studies.registry import study
 from vuskit.studies.result import BufferUse, StudyResult
-from vuskit.studies.run import run_study
 from vuskit.studies.sources import Source
 
 if TYPE_CHECKING:
@@ -386,40 +385,6 @@ class Scenarios(Study[ScenarioResult]):
         (part,) = parts
         chosen = self.scenarios or paper_scenarios(self.length, part["buffer"])
         return ScenarioResult(tuple(chosen), **part)
-
-
-def scenario_study(**options: Any) -> ScenarioResult:
-    """Evaluate measures on a prediction that moves over an anomaly.
-
-    The score is 1 at the predicted points and 0 elsewhere.
-
-    Parameters
-    ----------
-    **options
-        ``measures``, options of :class:`Scenarios`, fields of :class:`vuskit.EvaluationSettings`,
-        and parameters of :func:`vuskit.studies.run_study`.
-
-    Returns
-    -------
-    ScenarioResult
-        Values by scenario and at all positions in between.
-
-    Raises
-    ------
-    InvalidInputError
-        If a prediction does not fit the series or a parameter is invalid.
-
-    Examples
-    --------
-    >>> found = scenario_study(measures=["f_score", "auc_pr", "vus_pr"])
-    >>> found.at_first_touch()[["just_missing", "exact", "credit", "jump"]].round(2)
-             just_missing  exact  credit  jump
-    measure
-    f_score          0.00    1.0    0.00  1.00
-    auc_pr           0.00    1.0    0.00  1.00
-    vus_pr           0.42    1.0    0.41  0.11
-    """
-    return run_study(Scenarios, **options)
 
 
 def _box(n_points: int, start: int, stop: int) -> NDArray[np.float64]:

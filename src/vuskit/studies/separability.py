@@ -42,7 +42,6 @@ from vuskit.studies.perturbations import (
 )
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
-from vuskit.studies.run import run_study
 from vuskit.studies.sources import SeriesNames, Source
 
 if TYPE_CHECKING:
@@ -656,40 +655,3 @@ def _as_in(scored: ScoredSeries, pair: tuple[str, str]) -> tuple[str, str]:
     """Return a pair with the detector names of the series."""
     good, bad = (find_detectors([one], scored.detectors, name="pairs")[0] for one in pair)
     return good, bad
-
-
-def separability_study(source: Any, **options: Any) -> SeparabilityResult:
-    """Measure how well measures keep accurate and inaccurate detectors apart.
-
-    Parameters
-    ----------
-    source : path, ScoredSeries, or iterable of these
-        Series with scores, as :func:`vuskit.studies.open_scores` accepts them.
-    **options
-        ``measures``, options of :class:`Separability`, fields of
-        :class:`vuskit.EvaluationSettings` such as ``buffer``, and parameters of
-        :func:`vuskit.studies.run_study`: ``processes``, ``executor``, ``limits``, ``folder`` and
-        ``progress``.
-
-    Returns
-    -------
-    SeparabilityResult
-        Values, z statistics, averages, and counts of undefined values.
-
-    Raises
-    ------
-    InvalidInputError
-        If the criterion is a measure under study, or a parameter is invalid.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import ScoredSeries, Series
-    >>> from vuskit.datasets.synthetic import labeled_scores
-    >>> labels, good = labeled_scores(400, n_anomalies=3, mean_length=8, seed=1)
-    >>> scores = {"good": good, "bad": -good}
-    >>> scored = ScoredSeries(Series("a", "docs", good, labels), scores)
-    >>> found = separability_study(scored, measures=["auc_pr", "vus_pr"], buffer=20, count=10)
-    >>> found.to_frame()[["accurate", "inaccurate", "measure"]].values.tolist()
-    [['good', 'bad', 'auc_pr'], ['good', 'bad', 'vus_pr']]
-    """
-    return run_study(Separability, source, **options)

@@ -135,11 +135,11 @@ def changed_inputs(inputs: Iterable[StudyInput]) -> list[StudyInput]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from vuskit.studies import consistency_study
+    >>> from vuskit.studies import run_study
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> for name in ("a", "b", "c"):
     ...     _ = (folder / f"{name}.csv").write_text("value,label,mine\n1,0,0.1\n9,1,0.8\n")
-    >>> found = consistency_study(folder, measures=["auc_pr"], buffer=1)
+    >>> found = run_study("consistency", folder, measures=["auc_pr"], buffer=1)
     >>> _ = (folder / "b.csv").write_text("value,label,mine\n1,1,0.1\n9,0,0.8\n")
     >>> [one.name.rpartition("/")[2] for one in changed_inputs(found.inputs)]
     ['b']

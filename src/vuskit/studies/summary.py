@@ -195,7 +195,7 @@ def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     >>> import numpy as np
     >>> from vuskit.datasets import ScoredSeries, Series
     >>> from vuskit.datasets.synthetic import labeled_scores
-    >>> from vuskit.studies import consistency_study, robustness_study, separability_study
+    >>> from vuskit.studies import run_study
     >>> several = []
     >>> for seed in range(3):
     ...     labels, good = labeled_scores(500, n_anomalies=3, mean_length=8, seed=seed)
@@ -203,9 +203,9 @@ def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     ...     several.append(ScoredSeries(Series(f"s{seed}", "docs", good, labels), scores))
     >>> chosen = {"measures": ["precision", "vus_pr"], "buffer": 20}
     >>> found = summarize(
-    ...     robustness_study(several, **chosen),
-    ...     separability_study(several, min_gap=0.01, **chosen),
-    ...     consistency_study(several, **chosen),
+    ...     run_study("robustness", several, **chosen),
+    ...     run_study("separability", several, min_gap=0.01, **chosen),
+    ...     run_study("consistency", several, **chosen),
     ... )
     >>> list(found.ranks.columns)
     ['lag', 'noise', 'ratio', 'separability', 'consistency', 'mean']

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
-from vuskit.studies import load_study_results, separability_study
+from vuskit.studies import load_study_results, run_study
 
 OWN = """
 from vuskit import register_measure
@@ -149,7 +149,8 @@ def test_pairs_are_perturbed_as_asked(folder, tmp_path):
     result = invoke(*line, "--pair", "good:useless", "--output", tmp_path)
     assert result.exit_code == 0, result.output
     assert "in one data set" not in result.stderr  # there are no means over data sets
-    expected = separability_study(
+    expected = run_study(
+        "separability",
         folder / "mill",
         measures=["auc_pr", "vus_pr"],
         buffer=24,

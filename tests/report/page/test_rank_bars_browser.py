@@ -6,8 +6,7 @@ import pytest
 from studies.ranked import ALPHA, crossing_table
 
 from vuskit.report.page import studies_page_html
-from vuskit.studies import compare
-from vuskit.studies.scenarios import scenario_study
+from vuskit.studies import compare, run_study
 
 # Bars by the places in `ranks` that they cover, with their lines.
 COVERED = """([groups, ranks]) => charts.rankBars(groups, ranks).map(({ from, to, line }) => ({
@@ -41,7 +40,7 @@ def comparison():
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     place = tmp_path_factory.mktemp("page") / "studies.html"
-    place.write_text(studies_page_html([scenario_study()]), encoding="utf-8")
+    place.write_text(studies_page_html([run_study("scenarios")]), encoding="utf-8")
     return place
 
 

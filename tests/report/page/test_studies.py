@@ -11,14 +11,7 @@ from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
 from vuskit.report.page.studies import write_comparison, write_study
-from vuskit.studies import (
-    compare,
-    consistency_study,
-    robustness_study,
-    scenario_study,
-    separability_study,
-    summarize,
-)
+from vuskit.studies import compare, run_study, summarize
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +21,7 @@ def several():
 
 @pytest.fixture(scope="module")
 def robust(several):
-    return robustness_study(several, **SOME)
+    return run_study("robustness", several, **SOME)
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +32,12 @@ def robust_files(robust, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def separable(several):
-    return separability_study(several, count=6, **SOME)
+    return run_study("separability", several, count=6, **SOME)
 
 
 @pytest.fixture(scope="module")
 def consistent(several):
-    return consistency_study(several, **SOME)
+    return run_study("consistency", several, **SOME)
 
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -89,7 +82,7 @@ def test_other_pages(robust, separable, consistent, tmp_path):
 
 @pytest.mark.parametrize(("figure_format", "begin"), [("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_figures_in_another_format(tmp_path, figure_format, begin):
-    result = scenario_study(measures=["f_score", "vus_pr"])
+    result = run_study("scenarios", measures=["f_score", "vus_pr"])
     files = write_study(result, tmp_path, figure_format=figure_format)
     assert shown(files) == {f"scenarios_{name}.{figure_format}" for name in ("values", "sweep")}
     for path in files:
@@ -146,7 +139,7 @@ def test_latex_beside_csv_with_titles_of_measures(robust_files):
 
 
 def test_no_latex_unless_asked(tmp_path):
-    result = scenario_study(measures=["f_score"], n_points=600, buffer=20)
+    result = run_study("scenarios", measures=["f_score"], n_points=600, buffer=20)
     assert not [path for path in write_study(result, tmp_path) if path.suffix == ".tex"]
 
 

@@ -34,15 +34,9 @@ from vuskit.report.page import studies as numbers
 from vuskit.report.page import studies_page_html
 from vuskit.report.page.studies import DRAWN_KINDS, study_sections, write_study
 from vuskit.studies import (
-    consistency_study,
-    robustness_study,
-    scenario_study,
-    separability_study,
-    summarize,
-)
-from vuskit.studies import (
     registry as studies_registry,
 )
+from vuskit.studies import run_study, summarize
 from vuskit.studies.base import Study
 from vuskit.studies.registry import study
 from vuskit.studies.result import Failure, StudyResult
@@ -57,22 +51,22 @@ EVIL_DETECTOR = "</script><script>document.title='taken'</script>"
 
 @pytest.fixture(scope="module")
 def robust():
-    return robustness_study(make_several(), **SOME)
+    return run_study("robustness", make_several(), **SOME)
 
 
 @pytest.fixture(scope="module")
 def separable():
-    return separability_study(make_several(), count=6, **SOME)
+    return run_study("separability", make_several(), count=6, **SOME)
 
 
 @pytest.fixture(scope="module")
 def consistent():
-    return consistency_study(make_several(), **SOME)
+    return run_study("consistency", make_several(), **SOME)
 
 
 @pytest.fixture(scope="module")
 def walked():
-    return scenario_study()
+    return run_study("scenarios")
 
 
 @pytest.fixture(scope="module")
@@ -280,7 +274,7 @@ def test_consistency_holds_ranks_and_entropies(consistent):
 
 def test_a_data_set_too_small_for_entropies_still_has_ranks():
     several = [*make_several(), make_scored(9, dataset="single")]
-    found = consistency_study(several, **SOME)
+    found = run_study("consistency", several, **SOME)
     assert found.small_datasets == ("single",)
     lone = figure_of(found, "ranks")["single",]
     np.testing.assert_allclose(lone["values"], found.rank_table("single"))
@@ -366,7 +360,7 @@ def test_undefined_and_infinite_values_are_not_hidden(separable):
 
 
 def test_too_few_series_for_a_test_are_no_obstacle():
-    found = robustness_study(make_scored(1), **SOME)
+    found = run_study("robustness", make_scored(1), **SOME)
     names = [one["name"] for one in data_of(found)["figures"]]
     assert "averages" in names
     assert not [name for name in names if name.startswith("ranks")]
@@ -433,10 +427,10 @@ def evil_page():
         several.append(ScoredSeries(series, {EVIL: good, EVIL_DETECTOR: bad}))
     own = Measure(EVIL, EVIL_DETECTOR, lambda y_true, y_score: float(y_score.mean()), EVIL)
     options = {**SOME, "measures": [*SOME["measures"], own]}
-    found = robustness_study(several, **options)
+    found = run_study("robustness", several, **options)
     failed = replace(found, failures=(Failure(EVIL, EVIL_DETECTOR),))
-    others = [separability_study(several, count=4, **options)]
-    others.append(consistency_study(several, **options))
+    others = [run_study("separability", several, count=4, **options)]
+    others.append(run_study("consistency", several, **options))
     return studies_page_html([failed, *others])
 
 
@@ -610,7 +604,7 @@ def test_highlight_of_the_execution_time(page, open_page):
 
 
 def test_real_series_and_single_series_open_without_complaint(timed_series, open_page):
-    alone = robustness_study(make_scored(1), **SOME)
+    alone = run_study("robustness", make_scored(1), **SOME)
     shown = open_page(studies_page_html([alone, timed_series]))
     expect(shown.locator("#figure-averages .bar")).to_have_count(12)
     expect(shown.locator("#figure-ranks_lag")).to_have_count(0)

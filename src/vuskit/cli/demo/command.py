@@ -185,10 +185,11 @@ def _robustness(
     folder: DemoFolder, steps: StepProgress, size: _Size, seed: int
 ) -> RobustnessResult:
     from vuskit.bench import load_plan
-    from vuskit.studies import robustness_study
+    from vuskit.studies import run_study
 
     with steps.step("Robustness: lag, noise, crops") as advance:
-        return robustness_study(
+        return run_study(
+            "robustness",
             _sources(folder),
             buffer="median_anomaly",
             count=size.perturbations,
@@ -200,10 +201,10 @@ def _robustness(
 
 
 def _scenarios(steps: StepProgress, size: _Size) -> ScenarioResult:
-    from vuskit.studies import scenario_study
+    from vuskit.studies import run_study
 
     with steps.step("Scenarios: near miss to match"):
-        return scenario_study(n_points=size.scenario_points)
+        return run_study("scenarios", n_points=size.scenario_points)
 
 
 def _page(folder: DemoFolder, steps: StepProgress, findings: Findings, studies: list[Any]) -> None:
