@@ -272,7 +272,7 @@ def measure_called(name: str) -> Measure:
             if not bracket:
                 return measure
             title = measure.title.partition("(")[0]
-            return replace(measure, name=name, title=f"{title}({options}", declaration=None)
+            return replace(measure, name=name, title=f"{title}({options}")
     return Measure(name=name, title=name, function=_unknown)
 
 

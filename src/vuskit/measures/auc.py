@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vuskit.measures.registry import MeasureProperties, choice, measure
+from vuskit.measures.registry import MeasureProperties, measure
 from vuskit.measures.workspace import Workspace
+from vuskit.parameters import one_of
 
 __all__ = ["auc_pr", "auc_roc"]
 
@@ -43,7 +44,7 @@ def auc_roc(work: Workspace) -> float:
     family="auc",
     group="paper",
     reference="doi:10.1145/1143844.1143874",
-    parameters={"interpolation": choice("step", "trapezoid")},
+    parameters={"interpolation": one_of("step", "trapezoid")},
     needs="levels",
     properties=_PROPERTIES,
 )

@@ -13,11 +13,11 @@ from vuskit.measures.registry import (
     check_option,
     list_measures,
     measure,
-    positive_number,
     warn_undefined,
 )
 from vuskit.measures.thresholds import plain_number
 from vuskit.measures.workspace import Workspace
+from vuskit.parameters import number
 
 __all__ = ["best_f_score", "best_threshold"]
 
@@ -33,7 +33,7 @@ _PROPERTIES = MeasureProperties(
     title="Best-F",
     family="threshold",
     reference="doi:10.1007/978-3-662-44851-9_15",
-    parameters={"beta": positive_number()},
+    parameters={"beta": number(above=0)},
     properties=_PROPERTIES,
 )
 def best_f_score(work: Workspace, *, beta: float = 1.0) -> float:
@@ -110,7 +110,7 @@ def best_threshold(
     checked = {}
     for name, value in {"beta": beta, **options}.items():
         check_option(measure, finder, name)
-        checked[name] = found.parameters[name].check(name, value)
+        checked[name] = found.parameters[name].checked(name, value)
     labels, scores = check_pair(y_true, y_score)
     if not labels.has_both_classes:
         warn_undefined("best_threshold")

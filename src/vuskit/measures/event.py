@@ -15,9 +15,10 @@ from vuskit.kernels.best_thresholds import (
 )
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
-from vuskit.measures.registry import MeasureProperties, flag, fraction, measure, positive_number
+from vuskit.measures.registry import MeasureProperties, measure
 from vuskit.measures.settings import ThresholdOptions
 from vuskit.measures.workspace import Prediction, Workspace
+from vuskit.parameters import flag, number
 
 __all__ = [
     "composite_f_score",
@@ -85,7 +86,7 @@ def _event_precision_and_recall(
     title="Event-P",
     family="event",
     reference=_HUNDMAN,
-    parameters={"false_alarm_rate": flag()},
+    parameters={"false_alarm_rate": flag},
     settings=ThresholdOptions,
     properties=_PROPERTIES,
 )
@@ -144,7 +145,7 @@ def event_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float
     title="Event-F",
     family="event",
     reference=_HUNDMAN,
-    parameters={"beta": positive_number(), "false_alarm_rate": flag()},
+    parameters={"beta": number(above=0), "false_alarm_rate": flag},
     settings=ThresholdOptions,
     best_threshold=_best_event_level,
     properties=_PROPERTIES,
@@ -183,7 +184,7 @@ def event_f_score(
     title="Composite-F",
     family="event",
     reference=_GARG,
-    parameters={"beta": positive_number()},
+    parameters={"beta": number(above=0)},
     settings=ThresholdOptions,
     best_threshold=_best_composite_level,
     properties=_PROPERTIES,
@@ -246,7 +247,7 @@ def _adjusted_precision_and_recall(
     title="PA-P",
     family="event",
     reference=_XU,
-    parameters={"k": fraction()},
+    parameters={"k": number(0, 1)},
     settings=ThresholdOptions,
     misleading_without_chance=True,
     properties=_PROPERTIES,
@@ -280,7 +281,7 @@ def point_adjusted_precision(
     title="PA-R",
     family="event",
     reference=_XU,
-    parameters={"k": fraction()},
+    parameters={"k": number(0, 1)},
     settings=ThresholdOptions,
     misleading_without_chance=True,
     properties=_PROPERTIES,
@@ -309,7 +310,7 @@ def point_adjusted_recall(
     title="PA-F",
     family="event",
     reference=_XU,
-    parameters={"k": fraction(), "beta": positive_number()},
+    parameters={"k": number(0, 1), "beta": number(above=0)},
     settings=ThresholdOptions,
     misleading_without_chance=True,
     best_threshold=_best_adjusted_level,

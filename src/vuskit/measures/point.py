@@ -7,9 +7,10 @@ from typing import Any, Unpack
 from vuskit.inputs import Labels
 from vuskit.kernels.best_thresholds import best_point_level
 from vuskit.kernels.ranking import Scores
-from vuskit.measures.registry import MeasureProperties, choice, measure, positive_number
+from vuskit.measures.registry import MeasureProperties, measure
 from vuskit.measures.settings import ThresholdOptions, TopOptions
 from vuskit.measures.workspace import Prediction, Workspace
+from vuskit.parameters import number, one_of
 
 __all__ = ["best_level", "f_score", "harmonic_mean", "precision", "precision_at_k", "recall"]
 
@@ -96,7 +97,7 @@ def recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     family="threshold",
     group="paper",
     reference=_FAWCETT,
-    parameters={"beta": positive_number()},
+    parameters={"beta": number(above=0)},
     settings=ThresholdOptions,
     best_threshold=best_level,
     properties=_POINTWISE,
@@ -123,7 +124,7 @@ def f_score(work: Workspace, *, beta: float = 1.0, **settings: Unpack[ThresholdO
     family="threshold",
     group="paper",
     reference=_FAWCETT,
-    parameters={"points": choice("top", "predicted")},
+    parameters={"points": one_of("top", "predicted")},
     settings=TopOptions,
     needs="levels",
     properties=_TOP,

@@ -12,9 +12,10 @@ from vuskit.kernels.best_thresholds import best_affiliation_level
 from vuskit.kernels.pate import PateCounts
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
-from vuskit.measures.registry import MeasureProperties, measure, positive_number
+from vuskit.measures.registry import MeasureProperties, measure
 from vuskit.measures.settings import BufferOptions, ThresholdOptions
 from vuskit.measures.workspace import Workspace
+from vuskit.parameters import number
 
 __all__ = ["affiliation_f_score", "affiliation_precision", "affiliation_recall", "pate"]
 
@@ -118,7 +119,7 @@ def affiliation_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) ->
     title="Aff-F",
     family="proximity",
     reference=_HUET,
-    parameters={"beta": positive_number()},
+    parameters={"beta": number(above=0)},
     settings=ThresholdOptions,
     misleading_without_chance=True,
     best_threshold=_best_level,

@@ -13,9 +13,10 @@ from vuskit.intervals import Ints, overlaps
 from vuskit.kernels.best_thresholds import best_range_level
 from vuskit.kernels.ranking import Scores
 from vuskit.measures.point import harmonic_mean
-from vuskit.measures.registry import MeasureProperties, choice, fraction, measure, positive_number
+from vuskit.measures.registry import MeasureProperties, measure
 from vuskit.measures.settings import ThresholdOptions
 from vuskit.measures.workspace import Prediction, Workspace
+from vuskit.parameters import Check, number, one_of
 
 __all__ = ["range_f_score", "range_precision", "range_recall"]
 
@@ -52,8 +53,17 @@ def _weight_up_to(bias: str, offset: Ints, length: Ints) -> Floats:
     return np.asarray(up * (up + 1) / 2 + falling, dtype=np.float64)
 
 
-_BIAS = choice("flat", "front", "middle", "back", or_callable=True)
-_CARDINALITY = choice("one", "reciprocal", or_callable=True)
+def _one_of_or_callable(*names: str) -> Check:
+    check = one_of(*names)
+    return Check(
+        f"{check.words} or a callable",
+        lambda name, value: value if callable(value) else check(name, value),
+        check.choices,
+    )
+
+
+_BIAS = _one_of_or_callable("flat", "front", "middle", "back")
+_CARDINALITY = _one_of_or_callable("one", "reciprocal")
 
 
 def _covered_share(
@@ -189,7 +199,7 @@ def range_precision(
     family="range",
     group="paper",
     reference=_TATBUL,
-    parameters={"alpha": fraction(), "bias": _BIAS, "cardinality": _CARDINALITY},
+    parameters={"alpha": number(0, 1), "bias": _BIAS, "cardinality": _CARDINALITY},
     settings=ThresholdOptions,
     properties=_PROPERTIES,
 )
@@ -228,8 +238,8 @@ def range_recall(
     group="paper",
     reference=_TATBUL,
     parameters={
-        "beta": positive_number(),
-        "alpha": fraction(),
+        "beta": number(above=0),
+        "alpha": number(0, 1),
         "precision_bias": _BIAS,
         "recall_bias": _BIAS,
         "cardinality": _CARDINALITY,

@@ -7,13 +7,14 @@ is a plain function ``(y_true, y_score) -> float``, registered with :func:`regis
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from types import CodeType, FunctionType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from dataclasses import MISSING, dataclass, field, fields, replace
+from types import CodeType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,16 +33,13 @@ from vuskit.errors import (
 )
 from vuskit.inputs import (
     align_to_labels,
-    check_choice,
-    check_fraction,
-    check_int,
     check_labels_beside,
     check_prediction,
     check_scores,
 )
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import Finder, Needs, PreparedLabels, Workspace, check_k
-from vuskit.parameters import literal
+from vuskit.parameters import Check, Param, literal, params_of
 
 __all__ = [
     "GROUPS",
@@ -49,19 +47,13 @@ __all__ = [
     "MeasureFunction",
     "MeasureProperties",
     "Measures",
-    "Parameter",
     "check_option",
-    "choice",
-    "flag",
-    "fraction",
     "get_measure",
     "list_measures",
     "main_measure",
     "measure",
-    "positive_number",
     "register_measure",
     "resolve_measures",
-    "whole_number",
     "with_measure_options",
 ]
 
@@ -75,89 +67,12 @@ GROUPS = {
 Function = TypeVar("Function", bound=Callable[..., float])
 P = ParamSpec("P")
 _MAIN_MEASURES = ("vus_pr", "vus_roc", "auc_pr")
-_P = ParamSpec("_P")
 
 _DEFAULTS = EvaluationSettings()
-_SETTINGS = {entry.name: entry for entry in fields(EvaluationSettings)}
-
-
-# --- parameters ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a measure.
-
-    Attributes
-    ----------
-    kind : str
-        Accepted values, in words.
-    default : object
-        Default value; ``inspect.Parameter.empty`` if there is none.
-    from_settings : bool
-        Whether the value comes from the settings of the evaluation unless it is fixed.
-    """
-
-    kind: str
-    check: Callable[[str, Any], Any] = field(repr=False)
-    default: Any = inspect.Parameter.empty
-    from_settings: bool = False
-
-
-def whole_number(*, minimum: int) -> Parameter:
-    """Return a parameter for whole numbers."""
-    return Parameter(f"int >= {minimum}", lambda name, value: check_int(name, value, minimum))
-
-
-def fraction() -> Parameter:
-    """Return a parameter for numbers from 0 to 1."""
-    return Parameter("number from 0 to 1", check_fraction)
-
-
-def positive_number() -> Parameter:
-    """Return a parameter for finite numbers above 0."""
-    return Parameter("number > 0", _check_positive)
-
-
-def flag() -> Parameter:
-    """Return a parameter for booleans."""
-    return Parameter("bool", lambda name, value: bool(value))
-
-
-def choice(*names: str, or_callable: bool = False) -> Parameter:
-    """Return a parameter for one of several names, or a function if `or_callable`."""
-
-    def check(name: str, value: Any) -> Any:
-        return value if or_callable and callable(value) else check_choice(name, value, names)
-
-    kind = " or ".join([", ".join(map(repr, names)), *(["a callable"] if or_callable else [])])
-    return Parameter(kind, check)
-
-
-def optional(parameter: Parameter) -> Parameter:
-    """Return the same parameter, but also accept None."""
-
-    def check(name: str, value: Any) -> Any:
-        return None if value is None else parameter.check(name, value)
-
-    return Parameter(f"{parameter.kind} or None", check)
-
-
-def _check_positive(name: str, value: Any) -> Any:
-    number = float(value) if isinstance(value, (int, float, np.number)) else float("nan")
-    if not 0 < number < float("inf"):
-        raise InvalidInputError(f"`{name}` must be a number > 0, got {value!r}")
-    return value
-
-
-def _setting(name: str) -> Parameter:
-    """Return a parameter for a field of the settings."""
-
-    def check(name: str, value: Any) -> Any:
-        return getattr(_DEFAULTS.replace(**{name: value}), name)
-
-    default = inspect.Parameter.empty if name == "buffer" else getattr(_DEFAULTS, name)
-    return Parameter(str(_SETTINGS[name].type), check, default, from_settings=True)
+_SETTINGS = {
+    **params_of(EvaluationSettings),
+    "buffer": replace(params_of(EvaluationSettings)["buffer"], default=MISSING),
+}
 
 
 # --- measures ------------------------------------------------------------------------------------
@@ -216,8 +131,6 @@ class Measure:
         Whether tables show the chance level next to the value.
     properties : MeasureProperties
         What the value depends on.
-    parameters : mapping
-        Parameters by name; empty for custom measures.
     options : dict
         Options fixed by :meth:`with_options`.
     """
@@ -232,24 +145,17 @@ class Measure:
     group: str = "own"
     misleading_without_chance: bool = False
     properties: MeasureProperties = field(default_factory=MeasureProperties, compare=False)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False, compare=False)
     options: dict[str, Any] = field(default_factory=dict)
-    declaration: Declaration | None = field(default=None, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Omit fields that can be restored from the function of a declared measure."""
-        state = dict(self.__dict__)
-        if self.declaration is not None:
-            del state["declaration"], state["parameters"]
-        return state
+    @property
+    def declaration(self) -> MeasureFunction[Any] | None:
+        """The function of a declared measure; None for custom measures."""
+        return self.function if isinstance(self.function, MeasureFunction) else None
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if "declaration" not in state:
-            declared = state["function"].measure
-            state = {
-                **state, "declaration": declared.declaration, "parameters": declared.parameters,
-            }  # fmt: skip
-        self.__dict__.update(state)
+    @property
+    def parameters(self) -> Mapping[str, Param]:
+        """Parameters by name; empty for custom measures."""
+        return {} if self.declaration is None else self.declaration.parameters
 
     @property
     def needs(self) -> str:
@@ -330,7 +236,7 @@ class Measure:
         for option, value in options.items():
             check_option(base, self.function, option)
             if option in self.parameters:
-                self.parameters[option].check(option, value)
+                self.parameters[option].checked(option, value)
         merged = {**self.options, **options}
         listed = ", ".join(f"{key}={_in_words(merged[key])}" for key in sorted(merged))
         title = self.title.split("(")[0]
@@ -375,37 +281,150 @@ def _in_words(value: Any) -> str:
 # --- declaring a measure -------------------------------------------------------------------------
 
 
+_KINDS = {one.name: str(one.type) for one in fields(EvaluationSettings)}
 # Keywords of public functions that are not options: arrays, and a synonym of the buffer.
 _INPUTS = ("y_pred", "values", "max_buffer")
 
 
-class MeasureFunction(Protocol[_P]):
-    """Public function of a declared measure."""
+class MeasureFunction(Generic[P]):
+    """Function of a declared measure: ``function(y_true, y_score, **options) -> float``.
+
+    It validates arrays and options, and returns NaN with a warning if only one class is present.
+    """
 
     __name__: str
+    __qualname__: str
+
+    def __init__(
+        self,
+        compute: Callable[Concatenate[Workspace, P], float],
+        checks: Mapping[str, Check],
+        taken: tuple[str, ...],
+        needs: str,
+        best_threshold: Finder | None,
+        check: Callable[[EvaluationSettings, Mapping[str, Any]], None] | None,
+    ) -> None:
+        functools.update_wrapper(self, compute)
+        compute.__qualname__ = f"{self.__name__}.compute"  # for pickle
+        self.compute = compute
+        self.needs = needs
+        self.best_threshold = best_threshold
+        self.measure: Measure  # set by `measure`
+        self._check = check
+        self._taken = taken
+        self._own = {
+            name: Param(default, checks.get(name))
+            for name, default in (compute.__kwdefaults__ or {}).items()
+        }
+        listed = {name: _SETTINGS[name] for name in taken if name not in _INPUTS}
+        self.parameters: Mapping[str, Param] = {**listed, **self._own}
+        self.__doc__ = _documentation(compute.__doc__, self._names)
 
     def __call__(
         self,
         y_true: ArrayLike,
         y_score: ArrayLike | None = None,
-        *args: _P.args,
-        **kwargs: _P.kwargs,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> float:
         """Return the value of the measure."""
+        options: dict[str, Any] = kwargs
+        if args:
+            raise TypeError(f"{self.__name__}() takes 2 positional arguments, got {2 + len(args)}")
+        takes_prediction = "y_pred" in self._taken
+        y_pred = options.pop("y_pred", None) if takes_prediction else None
+        values = options.pop("values", None) if "values" in self._taken else None
+        settings, own = self._checked(options)
+        if self._check is not None:
+            self._check(settings, own)
+        prediction = None
+        if takes_prediction and (y_score is None) == (y_pred is None):
+            given = "neither" if y_score is None else "both"
+            raise InvalidInputError(
+                f"`y_score` or `y_pred` must be given, got {given}; pass exactly one of them"
+            )
+        if y_pred is not None:
+            y_true, y_pred, values = align_to_labels(y_true, y_pred=y_pred, values=values)
+            labels, scores = check_labels_beside(y_true, y_pred=y_pred), None
+            prediction = check_prediction(y_pred, labels)
+        elif y_score is None:
+            raise TypeError(f"{self.__name__}() missing a required argument: 'y_score'")
+        else:
+            y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
+            labels = check_labels_beside(y_true, y_score=y_score)
+            scores = check_scores(y_score, labels)
+        if settings.k is not None:
+            check_k(settings.k, labels.n)
+        if not labels.has_both_classes:
+            warn_undefined(self.__name__)
+            return float("nan")
+        prepared = PreparedLabels(labels, values)
+        if "buffer" in self._taken:
+            prepared.warn_if_long(settings)
+        needs: Needs = {(): frozenset((self.needs,))}
+        workspace = Workspace(prepared, scores, settings, needs, prediction)
+        workspace.warn_if_coarse()
+        compute: Any = self.compute
+        value = float(compute(workspace, **own))
+        workspace.warn_if_predicted()
+        return value
 
+    def _checked(self, options: dict[str, Any]) -> tuple[EvaluationSettings, dict[str, Any]]:
+        """Split options into settings and parameters of the measure, and validate both."""
+        if "max_buffer" in options and "max_buffer" in self._taken:
+            if "buffer" in options:
+                raise TypeError("got both 'buffer' and its synonym 'max_buffer'; give one of them")
+            options["buffer"] = check_buffer(options.pop("max_buffer"), name="max_buffer")
+        known = self.parameters
+        for name in options:
+            if name not in known:
+                hint = did_you_mean(name, [*known, *self._taken])
+                raise TypeError(
+                    f"{self.__name__}() got an unexpected keyword argument {name!r}{hint}"
+                )
+        if "buffer" in known and "buffer" not in options:
+            raise TypeError(f"{self.__name__}() missing a required keyword argument: 'buffer'")
+        own = {
+            name: one.checked(name, options.pop(name))
+            for name, one in self._own.items()
+            if name in options
+        }
+        return EvaluationSettings(**options) if options else _DEFAULTS, own
 
-@dataclass(frozen=True)
-class Declaration:
-    """How a declared measure is computed.
+    def __reduce__(self) -> str:
+        return self.__qualname__  # pickle refers to the function by name
 
-    ``needs`` names the part of a workspace that the measure uses. ``best_threshold`` finds the
-    threshold that maximizes the measure. ``check`` rejects options that exclude each other.
-    """
+    def __get__(self, instance: Any, owner: Any = None) -> MeasureFunction[P]:
+        # Makes the object a routine: help() shows its signature, doctest finds its examples.
+        return self
 
-    compute: Callable[..., float]
-    needs: str
-    best_threshold: Finder | None
-    check: Callable[[EvaluationSettings, Mapping[str, Any]], None] | None
+    def __repr__(self) -> str:
+        return f"<measure {self.__name__}>"
+
+    @property
+    def _names(self) -> list[str]:
+        """Names of all parameters of the function, in order."""
+        last = [name for name in ("threshold", "y_pred") if name in self._taken]
+        first = [name for name in self._taken if name not in last]
+        return ["y_true", "y_score", *first, *self._own, *last]
+
+    @functools.cached_property
+    def __signature__(self) -> inspect.Signature:
+        """The signature that users see, without the workspace."""
+        kinds = {"y_true": "ArrayLike", "max_buffer": "Buffer | None", **_KINDS}
+        kinds |= {name: str(self.compute.__annotations__[name]) for name in self._own}
+        required = {"y_true"} if "y_pred" in self._taken else {"y_true", "y_score"}
+        made = []
+        for name in self._names:
+            kind: Any = inspect.Parameter.KEYWORD_ONLY
+            if name in ("y_true", "y_score"):
+                kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            default = self.parameters[name].default if name in self.parameters else None
+            if name in required or default is MISSING:
+                default = inspect.Parameter.empty
+            annotation = kinds.get(name, "ArrayLike" + " | None" * (name not in required))
+            made.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+        return inspect.Signature(made, return_annotation="float")
 
 
 def measure(
@@ -414,7 +433,7 @@ def measure(
     family: str,
     reference: str,
     group: str = "extra",
-    parameters: Mapping[str, Parameter] | None = None,
+    parameters: Mapping[str, Check] | None = None,
     settings: type | None = None,
     needs: str = "",
     misleading_without_chance: bool = False,
@@ -432,7 +451,7 @@ def measure(
     title, family, reference, group, misleading_without_chance, properties
         As for :class:`Measure`.
     parameters : mapping, optional
-        Parameters specific to this measure, by name.
+        Checks of the parameters of this measure, by name.
     settings : type, optional
         A ``TypedDict`` of the settings and arrays that it accepts in addition.
     needs : {"", "levels", "range_auc", "vus"}
@@ -445,142 +464,21 @@ def measure(
     """
 
     def declare(compute: Callable[Concatenate[Workspace, P], float]) -> MeasureFunction[P]:
-        name = compute.__name__
         taken = tuple(() if settings is None else settings.__annotations__)
-        defaults = compute.__kwdefaults__ or {}
-        own = {
-            key: replace(parameter, default=defaults[key])
-            for key, parameter in (parameters or {}).items()
-        }
-        listed = {key: _setting(key) for key in taken if key not in _INPUTS}
-        declaration = Declaration(compute, needs, best_threshold, check)
-        declared = Measure(
-            name=name,
+        function = MeasureFunction(compute, parameters or {}, taken, needs, best_threshold, check)
+        function.measure = _MEASURES[function.__name__] = Measure(
+            name=function.__name__,
             title=title,
-            function=compute,
+            function=function,
             family=family,
             reference=reference,
             group=group,
             misleading_without_chance=misleading_without_chance,
             properties=properties,
-            parameters={**listed, **own},
-            declaration=declaration,
         )
-        function = _public_function(declared, compute, taken)
-        _MEASURES[name] = function.measure
-        return function  # type: ignore[no-any-return]
+        return function
 
     return declare
-
-
-def _public_function(declared: Measure, compute: Any, taken: tuple[str, ...]) -> Any:
-    """Create the function that users call, with the measure's signature and documentation."""
-    call = _Call(declared, taken)
-    if "y_pred" in taken:
-
-        def function(y_true, y_score=None, *, y_pred=None, **options):  # type: ignore[no-untyped-def]
-            return call(y_true, y_score, options, y_pred)
-    else:
-
-        def function(y_true, y_score, **options):  # type: ignore[no-untyped-def,misc]
-            return call(y_true, y_score, options)
-
-    # Doctest finds only functions of the measure's module, and tracebacks show the name.
-    public: Any = FunctionType(
-        function.__code__.replace(co_name=declared.name, co_qualname=declared.name),
-        compute.__globals__,
-        declared.name,
-        function.__defaults__,
-        function.__closure__,
-    )
-    public.__kwdefaults__ = function.__kwdefaults__
-    public.__module__ = compute.__module__
-    public.__qualname__ = declared.name
-    public.__signature__ = signature = _signature(declared, compute, taken)
-    public.__annotations__ = {
-        entry.name: entry.annotation for entry in signature.parameters.values()
-    }
-    public.__annotations__["return"] = "float"
-    public.__doc__ = _documentation(compute.__doc__, list(signature.parameters))
-    public.__wrapped__ = compute
-    # pickle finds `compute` by this path.
-    public.compute = compute
-    public.measure = replace(declared, function=public)
-    compute.__qualname__ = f"{declared.name}.compute"
-    return public
-
-
-class _Call:
-    """Implementation of a public function: validate the arguments, then compute."""
-
-    def __init__(self, measure: Measure, taken: tuple[str, ...]) -> None:
-        assert measure.declaration is not None
-        self.measure = measure
-        self.declaration = measure.declaration
-        self.taken = taken
-        self.takes_values = "values" in taken
-        self.takes_prediction = "y_pred" in taken
-        self.from_settings = frozenset(
-            name for name, one in measure.parameters.items() if one.from_settings
-        )
-        self.needs: Needs = {(): frozenset((measure.needs,))}
-
-    def __call__(
-        self, y_true: Any, y_score: Any, options: dict[str, Any], y_pred: Any = None
-    ) -> float:
-        values = options.pop("values", None) if self.takes_values else None
-        settings, own = self._checked(options)
-        if self.declaration.check is not None:
-            self.declaration.check(settings, own)
-        prediction = None
-        if self.takes_prediction and (y_score is None) == (y_pred is None):
-            given = "neither" if y_score is None else "both"
-            raise InvalidInputError(
-                f"`y_score` or `y_pred` must be given, got {given}; pass exactly one of them"
-            )
-        if y_pred is not None:
-            y_true, y_pred, values = align_to_labels(y_true, y_pred=y_pred, values=values)
-            labels, scores = check_labels_beside(y_true, y_pred=y_pred), None
-            prediction = check_prediction(y_pred, labels)
-        else:
-            y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
-            labels = check_labels_beside(y_true, y_score=y_score)
-            scores = check_scores(y_score, labels)
-        if settings.k is not None:
-            check_k(settings.k, labels.n)
-        if not labels.has_both_classes:
-            warn_undefined(self.measure.name)
-            return float("nan")
-        prepared = PreparedLabels(labels, values)
-        workspace = Workspace(prepared, scores, settings, self.needs, prediction)
-        workspace.warn_if_coarse()
-        if "buffer" in self.taken:
-            prepared.warn_if_long(settings)
-        value = float(self.declaration.compute(workspace, **own))
-        workspace.warn_if_predicted()
-        return value
-
-    def _checked(self, options: dict[str, Any]) -> tuple[EvaluationSettings, dict[str, Any]]:
-        """Split options into settings and parameters of the measure, and validate both."""
-        known = self.measure.parameters
-        if "max_buffer" in options and "max_buffer" in self.taken:
-            if "buffer" in options:
-                raise TypeError("got both 'buffer' and its synonym 'max_buffer'; give one of them")
-            options["buffer"] = check_buffer(options.pop("max_buffer"), name="max_buffer")
-        for name in options:
-            if name not in known:
-                hint = did_you_mean(name, [*known, *self.taken])
-                raise TypeError(
-                    f"{self.measure.name}() got an unexpected keyword argument {name!r}{hint}"
-                )
-        if "buffer" in known and "buffer" not in options:
-            raise TypeError(f"{self.measure.name}() missing a required keyword argument: 'buffer'")
-        own = {
-            name: known[name].check(name, options.pop(name))
-            for name in [name for name in options if name not in self.from_settings]
-        }
-        settings = EvaluationSettings(**{"buffer": None, **options}) if options else _DEFAULTS
-        return settings, own
 
 
 def warn_undefined(names: str) -> None:
@@ -588,33 +486,24 @@ def warn_undefined(names: str) -> None:
     warn(f"{names} needs both normal and anomalous points; returning NaN.", UndefinedMeasureWarning)
 
 
-def _signature(declared: Measure, compute: Any, taken: tuple[str, ...]) -> inspect.Signature:
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    # Avoid inspect.signature, which would slow down the import noticeably.
-    own = [
-        inspect.Parameter(name, keyword, default=default, annotation=compute.__annotations__[name])
-        for name, default in (compute.__kwdefaults__ or {}).items()
-    ]
-    arrays = {"y_pred": "ArrayLike | None", "values": "ArrayLike | None"}
-    shared = {}
-    for name in taken:
-        if name in declared.parameters:
-            kind, default = declared.parameters[name].kind, declared.parameters[name].default
-        else:
-            kind, default = arrays.get(name, "Buffer | None"), None
-        shared[name] = inspect.Parameter(name, keyword, default=default, annotation=kind)
-    last = [shared.pop(name) for name in ("threshold", "y_pred") if name in shared]
-    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    y_true = inspect.Parameter("y_true", either, annotation="ArrayLike")
-    y_score = inspect.Parameter("y_score", either, annotation="ArrayLike")
-    if "y_pred" in taken:
-        y_score = y_score.replace(default=None, annotation="ArrayLike | None")
-    parameters = [y_true, y_score, *shared.values(), *own, *last]
-    return inspect.Signature(parameters, return_annotation="float")
+def _sections(text: str) -> tuple[str, dict[str, str]]:
+    """Split a docstring into its beginning and its sections."""
+    parts = re.split(r"\n\n(\w+)\n-+\n", "\n\n" + inspect.cleandoc(text))
+    return parts[0].strip(), dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _entries(section: str) -> dict[str, str]:
+    """Split a section by parameter; only the first of several names has the text."""
+    texts = {}
+    for described in re.split(r"\n(?=\S)", section):
+        first, *others = described.partition("\n")[0].partition(" : ")[0].split(", ")
+        texts.update({first: described, **dict.fromkeys(others, "")})
+    return texts
 
 
 # Documentation that measures share, by parameter and by section.
 _PARAMETER_TEXTS = {
+    **_entries(_sections(EvaluationSettings.__doc__ or "")[1].get("Parameters", "")),
     "y_true": """\
 y_true : array-like of shape (n,)
     1 for anomalous points, 0 for normal ones.""",
@@ -631,22 +520,9 @@ max_buffer
     "values": """\
 values : array-like of shape (n,) or (n, d), optional
     Values of the series, for buffer strategies based on the period.""",
-    "thresholds": """\
-thresholds : int, optional
-    Number of thresholds, placed at evenly spaced ranks of the scores; published tables use 250.
-    By default every distinct score is a threshold, and the value is exact.""",
-    "definition": """\
-definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
-    Published definition of the measure.""",
     "step": """\
 step : int, default=1
     Distance between buffer lengths: 0, step, 2 step, ..., up to ``buffer``.""",
-    "side": """\
-side : {"both", "before", "after"}, default="both"
-    Side of the anomalies that has a buffer; ``"after"`` tolerates only late detections.""",
-    "k": """\
-k : int, optional
-    Number of highest scores; by default the number of anomalous points.""",
     "beta": """\
 beta : float, default=1
     Weight of recall relative to precision; values above 1 favor recall.""",
@@ -657,14 +533,6 @@ algorithm : {"fast", "naive", "opt", "opt_mem"}, default="fast"
     "memory_limit": """\
 memory_limit : int, optional
     Maximum size in bytes of the predictions of ``"opt_mem"``; 2 GiB by default.""",
-    "threshold": """\
-threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
-    Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three standard
-    deviations of the score. ``Sigma(factor)`` and ``Quantile(q)`` change the parameter of a rule. A
-    callable receives the scores and returns the threshold. ``"cascade"`` predicts scores *above*
-    the mean plus three standard deviations; if there are none, plus two, then plus one, as in the
-    published experiments. ``"best"`` uses the labels: it maximizes the corresponding F-score, an
-    upper bound for any rule.""",
     "y_pred": """\
 y_pred : array-like of shape (n,), optional
     Prediction of 0 and 1, instead of a score and a threshold.""",
@@ -687,12 +555,8 @@ def _documentation(text: str | None, parameters: list[str]) -> str | None:
     """Complete a measure's docstring with the shared parameters and sections."""
     if text is None:  # python -OO
         return None
-    parts = re.split(r"\n\n(\w+)\n-+\n", "\n\n" + inspect.cleandoc(text))
-    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    texts = {}
-    for described in re.split(r"\n(?=\S)", sections.pop("Parameters", "")):
-        first, *others = described.partition("\n")[0].partition(" : ")[0].split(", ")
-        texts.update({first: described, **dict.fromkeys(others, "")})
+    start, sections = _sections(text)
+    texts = _entries(sections.pop("Parameters", ""))
     warns = [_WARNS, *[_WARNS_OF_BUFFER] * ("buffer" in parameters)]
     warns += [_WARNS_OF_GRID] * ("thresholds" in parameters)
     warns += [_WARNS_OF_PREDICTION] * ("y_pred" in parameters)
@@ -708,7 +572,7 @@ def _documentation(text: str | None, parameters: list[str]) -> str | None:
         **sections,
     }
     body = "".join(f"\n\n{name}\n{'-' * len(name)}\n{made[name]}" for name in made)
-    return parts[0].strip() + body + "\n"
+    return start + body + "\n"
 
 
 # --- registering and looking up ------------------------------------------------------------------

@@ -107,17 +107,24 @@ class EvaluationSettings(Checked):
         (see :func:`vuskit.list_buffer_strategies`) or a BufferChoice. Without it, measures that
         need a buffer cannot be computed.
     thresholds : int, optional
-        Number of thresholds for R-AUC and VUS; by default every distinct score is a threshold.
+        Number of thresholds of R-AUC and VUS, placed at evenly spaced ranks of the scores;
+        published tables use 250. By default every distinct score is a threshold, and the value is
+        exact.
     definition : {"journal", "pvldb2022", "timeeval"}, default="journal"
-        Definition of R-AUC and VUS.
+        Published definition of R-AUC and VUS.
     step : int, default=1
         Distance between the buffer lengths of VUS.
     side : {"both", "before", "after"}, default="both"
-        Side of the anomalies that has a buffer.
+        Side of the anomalies that has a buffer; ``"after"`` tolerates only late detections.
     threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
-        Threshold of the threshold-based measures; "best" uses the labels.
+        Points with a score >= the threshold are predicted. ``"sigma"`` is the mean plus three
+        standard deviations of the score. ``Sigma(factor)`` and ``Quantile(q)`` change the parameter
+        of a rule. A callable receives the scores and returns the threshold. ``"cascade"`` predicts
+        scores *above* the mean plus three standard deviations; if there are none, plus two, then
+        plus one, as in the published experiments. ``"best"`` uses the labels: it maximizes the
+        corresponding F-score, an upper bound for any rule.
     k : int, optional
-        The k of Precision@k; by default the number of anomalous points.
+        Number of highest scores of Precision@k; by default the number of anomalous points.
     buffer_fallback : int, optional
         Buffer length for series for which the strategy finds none.
     volume_factor : float, default=1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vuskit.measures.registry import MeasureProperties, measure, whole_number
+from vuskit.measures.registry import MeasureProperties, measure
 from vuskit.measures.workspace import Workspace
+from vuskit.parameters import whole
 
 __all__ = ["ucr_score"]
 
@@ -21,7 +22,7 @@ _PROPERTIES = MeasureProperties(
     title="UCR",
     family="event",
     reference="doi:10.1109/TKDE.2021.3112126",
-    parameters={"slack": whole_number(minimum=0)},
+    parameters={"slack": whole(0)},
     misleading_without_chance=True,
     properties=_PROPERTIES,
 )

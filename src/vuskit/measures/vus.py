@@ -8,9 +8,10 @@ from typing import Any, Unpack
 from vuskit.algorithms import ALGORITHMS
 from vuskit.errors import InvalidInputError
 from vuskit.kernels.labels import JOURNAL
-from vuskit.measures.registry import MeasureProperties, choice, measure, optional, whole_number
+from vuskit.measures.registry import MeasureProperties, measure
 from vuskit.measures.settings import EvaluationSettings, RangeAucOptions, VolumeOptions
 from vuskit.measures.workspace import Workspace
+from vuskit.parameters import one_of, whole
 
 __all__ = ["check_algorithm", "range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
 
@@ -32,8 +33,8 @@ _PVLDB = "doi:10.14778/3551793.3551830"
 _JOURNAL = "VUS: Effective and Efficient Accuracy Measures for Time-Series Anomaly Detection"
 
 _PARAMETERS = {
-    "algorithm": choice("fast", *ALGORITHMS),
-    "memory_limit": optional(whole_number(minimum=0)),
+    "algorithm": one_of("fast", *ALGORITHMS),
+    "memory_limit": whole(0),
 }
 
 

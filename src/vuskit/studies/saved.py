@@ -249,8 +249,6 @@ def _restored_measure(parts: dict[str, Any]) -> Measure:
         **{**parts, "bounds": tuple(parts["bounds"])},
         function=function,
         properties=MeasureProperties() if shared is None else shared.properties,
-        parameters={} if shared is None else shared.parameters,
-        declaration=None if shared is None else shared.declaration,
     )
 
 
