@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,9 +49,10 @@ def test_friedman_says_that_it_is_not_significant():
 def test_pairs_have_tests_and_sizes():
     found = compare_columns(random_table(4))
     frame = found.pairs_frame()
-    pd.testing.assert_frame_equal(frame.iloc[:, :5], found.pairs.to_frame())
-    assert frame.columns[5:].to_list() == [
-        "difference", "rank_biserial", "cliffs_delta", "cohens_d",
+    pd.testing.assert_frame_equal(frame.iloc[:, :4], found.pairs.to_frame().iloc[:, :4])
+    assert frame.columns[4:].to_list() == [
+        "significant", "difference", "rank_biserial", "cliffs_delta", "cohens_d", "wins", "ties",
+        "losses",
     ]  # fmt: skip
 
 
@@ -121,3 +124,41 @@ def test_forms_of_a_comparison():
     assert r"| c\|d | 0.433 | 0.500 | 2.00 | 2.00 to 2.00 |" in found.to_markdown()
     assert "<b>1.00</b>" in found.to_html()
     assert "Comparison by value (higher is better), over 3 rows." in found.to_markdown()
+
+
+def test_pairs_without_a_bar_are_significant_or_listed(leaderboard):
+    ours = compare(leaderboard, n_resamples=10)
+    joined = {frozenset(pair) for group in ours.groups for pair in combinations(group, 2)}
+    listed = set(map(frozenset, ours.unjoined))
+    assert not joined & ours.significant
+    assert not listed & ours.significant
+    every = set(map(frozenset, combinations(ours.summary.index, 2)))
+    assert joined | listed | ours.significant == every
+    assert len(listed) == 127
+    assert "No bar joins these pairs" in ours.figure().caption
+
+
+def test_no_groups_and_no_significant_pair_without_friedman():
+    first = np.random.default_rng(3).random(12)
+    table = pd.DataFrame({"a": first, "b": first + 0.001, "c": first[::-1]})  # b is always above a
+    found = compare_columns(table, alpha=0.04)
+    assert found.pairs.to_frame()["significant"].any()
+    assert not found.global_test.significant
+    assert found.groups == ()
+    assert found.unjoined == ()
+    assert not found.significant
+    assert not found.pairs_frame()["significant"].any()
+
+
+def test_matrix_counts_rows_and_agrees_with_the_means():
+    table = pd.DataFrame({"a": [0.5, 0.6, 0.1 + 0.2], "b": [0.4, 0.7, 0.3]})
+    for higher in (True, False):
+        cells = compare_columns(table, higher_is_better=higher).matrix().data()
+        names = [one["title"] for one in cells["items"]]
+        row, column = names.index("a"), names.index("b")
+        cell, mirrored = cells["cells"][row][column], cells["cells"][column][row]
+        assert (cell["wins"], cell["ties"], cell["losses"]) == (1, 1, 1)
+        assert cell["difference"] == pytest.approx(table["a"].mean() - table["b"].mean())
+        assert mirrored["difference"] == -cell["difference"]
+        assert mirrored["p"] == cell["p"]
+    assert cells["cells"][0][0] is None

@@ -25,6 +25,7 @@ from vuskit.figures.panels import Panel, PanelsDisplay
 
 # Importing these modules registers the displays, in the order of a paper.
 from vuskit.figures.critical_difference import CriticalDifferenceDisplay  # isort: skip
+from vuskit.figures.comparison_matrix import MultiComparisonMatrixDisplay  # isort: skip
 from vuskit.figures.sensitivity import (  # isort: skip
     Case,
     CasePanelsDisplay,
@@ -80,6 +81,7 @@ __all__ = [
     "FigureEntry",
     "LabelEvolutionDisplay",
     "LabelingDisplay",
+    "MultiComparisonMatrixDisplay",
     "Panel",
     "PanelsDisplay",
     "Prediction",

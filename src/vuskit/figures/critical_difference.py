@@ -31,6 +31,11 @@ _LETTER = 0.56  # width of a letter of a note, relative to its height
 # Names may contain dollar signs and must not be parsed as formulas.
 _WORDS: dict[str, Any] = {"fontsize": SMALL, "va": "center", "parse_math": False}
 _SCALE = "mean rank (1 is best)"
+BARS = (
+    "Bars join groups in which no pair differs significantly; a missing bar does not imply a "
+    "difference."
+)
+"""What bars mean, for captions."""
 
 
 @register_figure(
@@ -40,10 +45,10 @@ _SCALE = "mean rank (1 is best)"
 )
 @dataclass(eq=False, repr=False)
 class CriticalDifferenceDisplay(Display):
-    """Mean ranks on a line; bars join names whose ranks do not differ significantly.
+    """Mean ranks on a line; bars join groups in which no pair differs significantly.
 
-    A bar joins all names between its ends. ``compare(table).figure()`` makes the display of a
-    table of results.
+    A bar joins all names between its ends. A missing bar does not imply a difference.
+    ``compare(table).figure()`` makes the display of a table of results.
 
     Attributes
     ----------

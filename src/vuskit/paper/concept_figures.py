@@ -22,6 +22,7 @@ from vuskit.figures import (
     VolumeDisplay,
     soft_label,
 )
+from vuskit.figures.critical_difference import BARS
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
@@ -108,9 +109,8 @@ def detector_ranks(material: Material) -> Built:
         f"Mean ranks of {plural(len(orders['f_score']), 'detector')} over "
         f"{series_count(by_f.pairs.n)} of {dataset}, by F-score (F) and range-based F-score (RF); "
         f"1 is best. {leaders}; {changes}. {_significant(by_f)} of {len(by_f.pairs_frame())} pairs "
-        f"differ significantly by F, {_significant(by_rf)} by RF. Bars join detectors whose ranks "
-        f"do not differ significantly (Wilcoxon\N{EN DASH}Holm, \N{GREEK SMALL LETTER ALPHA} = "
-        f"{_ALPHA:g})."
+        f"differ significantly by F, {_significant(by_rf)} by RF. {BARS} "
+        f"Wilcoxon\N{EN DASH}Holm, \N{GREEK SMALL LETTER ALPHA} = {_ALPHA:g}."
     )
     tables = [one.to_frame().assign(measure=name) for name, one in found.items()]
     table = require("pandas", purpose="tables").concat(tables, ignore_index=True)

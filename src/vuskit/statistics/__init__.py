@@ -6,6 +6,7 @@ correction, alpha and n.
 
 from __future__ import annotations
 
+from vuskit.statistics.bayes import BayesianTest, bayesian_signed_rank_test
 from vuskit.statistics.comparison import compare_columns
 from vuskit.statistics.effects import effect_sizes
 from vuskit.statistics.ranks import RankIntervals, rank_groups, rank_intervals
@@ -19,9 +20,11 @@ from vuskit.statistics.tests import (
 )
 
 __all__ = [
+    "BayesianTest",
     "GlobalTest",
     "PairwiseTest",
     "RankIntervals",
+    "bayesian_signed_rank_test",
     "compare_columns",
     "complete_rows",
     "effect_sizes",

@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.bench import common_series
 from vuskit.errors import InvalidInputError
-from vuskit.figures import CriticalDifferenceDisplay
+from vuskit.figures import CriticalDifferenceDisplay, MultiComparisonMatrixDisplay
+from vuskit.figures.critical_difference import BARS
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures
+from vuskit.statistics.bayes import ROPE, BayesianTest, bayesian_signed_rank_test
 from vuskit.statistics.effects import effect_sizes
 from vuskit.statistics.ranks import rank_groups, rank_intervals
 from vuskit.statistics.tables import complete_rows
@@ -34,6 +40,7 @@ _TESTS: dict[str, Callable[..., PairwiseTest]] = {
     "nemenyi": nemenyi_test,
 }
 _FEWEST_FOR_FRIEDMAN = 3
+_MOST_UNJOINED = 12
 
 
 def list_pairwise_tests() -> list[str]:
@@ -70,7 +77,8 @@ class TableComparison(TableForms):
         Test of all pairs.
     groups : tuple of tuples
         Groups of columns that are adjacent in mean rank and do not differ significantly: the bars
-        of a diagram. See :func:`~vuskit.statistics.rank_groups`.
+        of a diagram. See :func:`~vuskit.statistics.rank_groups`. Empty if Friedman's test is not
+        significant: then no pair counts as different.
     """
 
     title: str
@@ -113,13 +121,100 @@ class TableComparison(TableForms):
             return f"over {ranked}"
         return f"ranks over {ranked}, mean and median over {self.n_means:,}"
 
+    @cached_property
+    def significant(self) -> frozenset[frozenset[Hashable]]:
+        """Pairs that differ significantly; none if Friedman's test is not significant."""
+        frame = self.pairs_frame()
+        found = frame[frame["significant"]]
+        return frozenset(map(frozenset, zip(found["first"], found["second"], strict=True)))
+
+    @property
+    def unjoined(self) -> tuple[tuple[Hashable, Hashable], ...]:
+        """Pairs that do not differ significantly, though no group contains both."""
+        order = list(self.summary.index)
+        joined = {frozenset(pair) for group in self.groups for pair in combinations(group, 2)}
+        pairs = ((a, b) for a, b in combinations(order, 2) if frozenset((a, b)) not in joined)
+        if not self.groups and not self.significant:
+            return ()
+        return tuple(pair for pair in pairs if frozenset(pair) not in self.significant)
+
     def effect_sizes(self) -> pd.DataFrame:
         """Effect sizes of all pairs."""
-        return effect_sizes(self.table)
+        return self._effects.copy()
+
+    @cached_property
+    def _effects(self) -> pd.DataFrame:
+        return effect_sizes(self.table, higher_is_better=self.higher_is_better)
+
+    def matrix(self) -> MultiComparisonMatrixDisplay:
+        """Return the multi-comparison matrix: difference, wins and p-value of every pair.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"LOF": [0.9, 0.8, 0.7], "PCA": [0.5, 0.6, 0.2]})
+        >>> compare(table).matrix()
+        MultiComparisonMatrixDisplay(2 names, Wilcoxon signed-rank, holm, alpha = 0.05, n = 3)
+        """
+        pairs = self.pairs
+        order = self.summary.index
+        means = self.table.mean()
+        return MultiComparisonMatrixDisplay(
+            [str(name) for name in order],
+            [float(means[name]) for name in order],
+            self._by_pair("difference", order, sign=-1.0),
+            self._by_pair("wins", order, swap="losses"),
+            self._by_pair("ties", order),
+            pairs.p_values.loc[order, order].to_numpy(),
+            f"{pairs.test}, {pairs.correction}, alpha = {pairs.alpha:g}, n = {pairs.n}",
+            [[frozenset((a, b)) in self.significant for b in order] for a in order],
+            self.higher_is_better,
+            title=f"All pairs by {self.title}",
+            caption=f"Row minus column: mean difference of {self.title}; wins, ties and losses of "
+            "the row over the series; adjusted p-value. Color: difference, in favor of the row "
+            f"(blue) or of the column (red). Bold: significant at alpha = {pairs.alpha:g}. "
+            f"{' '.join(f'{text}.' for text in self.tests)}",
+        )
+
+    def _by_pair(
+        self, column: str, order: pd.Index, *, sign: float = 1.0, swap: str | None = None
+    ) -> Any:
+        """Return a column of the effect sizes as a matrix, columns against columns."""
+        place = {name: number for number, name in enumerate(order)}
+        matrix = np.zeros((len(order), len(order)))
+        frame = self._effects
+        values = zip(
+            frame["first"], frame["second"], frame[column], frame[swap or column], strict=True
+        )
+        for first, second, value, swapped in values:
+            matrix[place[first], place[second]] = value
+            matrix[place[second], place[first]] = sign * swapped
+        return matrix
+
+    def bayesian(
+        self, *, rope: float = ROPE, n_samples: int = 10_000, seed: int = 0
+    ) -> BayesianTest:
+        """Return the Bayesian signed-rank test of all pairs, best mean rank first.
+
+        See :func:`~vuskit.statistics.bayesian_signed_rank_test`.
+        """
+        return bayesian_signed_rank_test(
+            self.table[self.summary.index],
+            rope=rope,
+            n_samples=n_samples,
+            seed=seed,
+            higher_is_better=self.higher_is_better,
+        )
 
     def pairs_frame(self) -> pd.DataFrame:
-        """One row for each pair: p-values, significance and effect sizes."""
-        return self.pairs.to_frame().merge(self.effect_sizes(), on=["first", "second"])
+        """One row for each pair: p-values, significance and effect sizes.
+
+        No pair is significant if Friedman's test is not.
+        """
+        frame = self.pairs.to_frame()
+        if self.global_test is not None:
+            frame["significant"] &= self.global_test.significant
+        return frame.merge(self._effects, on=["first", "second"])
 
     def figure(
         self, *, title: str = "", own_measures: Sequence[Measure] = ()
@@ -152,9 +247,20 @@ class TableComparison(TableForms):
             tuple(notes),
             own_measures=own_measures,
             title=title or f"Mean ranks by {self.title}",
-            caption="Mean ranks over the series, 1 is best. Bars join names whose ranks do not "
-            f"differ significantly. {' '.join(f'{text}.' for text in self.tests)}",
+            caption=f"Mean ranks over the series, 1 is best. {BARS} {self.unjoined_text}"
+            f"{' '.join(f'{text}.' for text in self.tests)}",
         )
+
+    @property
+    def unjoined_text(self) -> str:
+        """Sentence that lists the pairs which no bar joins and which do not differ."""
+        pairs = self.unjoined
+        if not pairs:
+            return ""
+        listed = ", ".join(f"{a} and {b}" for a, b in pairs[:_MOST_UNJOINED])
+        more = len(pairs) - _MOST_UNJOINED
+        rest = f", and {more:,} more, listed in the matrix" if more > 0 else ""
+        return f"No bar joins these pairs, which do not differ either: {listed}{rest}. "
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -221,7 +327,9 @@ def compare_columns(
         len(real),
         overall,
         pairs,
-        rank_groups(intervals["mean_rank"], pairs.p_values, alpha=alpha),
+        ()
+        if overall is not None and not overall.significant
+        else rank_groups(intervals["mean_rank"], pairs.p_values, alpha=alpha),
     )
 
 

@@ -29,7 +29,8 @@ def effect_sizes(
         matched-pairs rank-biserial correlation, the effect size of Wilcoxon's test.
         ``cliffs_delta``: how much more often a value of the first column is higher than one of the
         second. ``cohens_d``: difference of the means in pooled standard deviations; NaN if nothing
-        varies.
+        varies. ``wins``, ``ties``, ``losses``: rows in which the first column is better, equal or
+        worse.
 
     Raises
     ------
@@ -39,26 +40,33 @@ def effect_sizes(
     Examples
     --------
     >>> effect_sizes([[0.9, 0.5], [0.8, 0.6], [0.7, 0.4]]).round(3).iloc[0].to_list()
-    [0.0, 1.0, 0.3, 1.0, 1.0, 3.0]
+    [0.0, 1.0, 0.3, 1.0, 1.0, 3.0, 3.0, 0.0, 0.0]
     """
     complete, _ = complete_rows(table, missing=missing, higher_is_better=higher_is_better)
     pandas = require("pandas", purpose="effect sizes")
+    sign = 1.0 if higher_is_better else -1.0
     rows = [
-        {"first": a, "second": b, **_effects(complete[a].to_numpy(), complete[b].to_numpy())}
+        {"first": a, "second": b, **_effects(complete[a].to_numpy(), complete[b].to_numpy(), sign)}
         for a, b in combinations(complete.columns, 2)
     ]
     frame: pd.DataFrame = pandas.DataFrame(rows)
     return frame
 
 
-def _effects(first: Floats, second: Floats) -> dict[str, float]:
+def _effects(first: Floats, second: Floats, sign: float) -> dict[str, float]:
     pooled = np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2)
     difference = float(first.mean() - second.mean())
+    moved = without_noise((first - second)[None])[0]
+    wins = int((sign * moved > 0).sum())
+    ties = int((moved == 0).sum())
     return {
         "difference": difference,
-        "rank_biserial": _rank_biserial(without_noise((first - second)[None])[0]),
+        "rank_biserial": _rank_biserial(moved),
         "cliffs_delta": _cliffs_delta(first, second),
         "cohens_d": difference / float(pooled) if pooled > 0 else float("nan"),
+        "wins": wins,
+        "ties": ties,
+        "losses": len(moved) - wins - ties,
     }
 
 

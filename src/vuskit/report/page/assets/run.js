@@ -226,7 +226,7 @@ benchmark.figures = (place, run, state) => {
   const ranksNote = (found, now, measure) => {
     const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
     const used = found.n === now.series.length ? "" : ` (${found.n} of ${now.series.length}: those with values of all detectors)`;
-    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join detectors whose ranks do not differ significantly.`,
+    return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join groups in which no pair differs significantly; a missing bar does not imply a difference.`,
       found.tests, missing.length ? `Detectors without values are excluded: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
   };
 
