@@ -21,13 +21,17 @@ def called_modules(*arguments: str) -> Counter[str]:
     from vuskit.cli.app import app
 
     calls: Counter[str] = Counter()
+    imports = 0  # modules that are being imported
 
     def count(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_name not in ("<module>", "<lambda>"):
-            name = frame.f_globals.get("__name__") or ""
-            if name.startswith("vuskit") and not frame.f_code.co_name.startswith("<"):
-                # A class body is executed when its module is imported.
-                calls[name] += frame.f_code.co_flags & 0x2 != 0
+        nonlocal imports
+        name = frame.f_code.co_name
+        if name == "<module>":
+            imports += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not imports and not name.startswith("<"):
+            module = frame.f_globals.get("__name__") or ""
+            if module.startswith("vuskit"):
+                calls[module] += 1
 
     silent = io.StringIO()
     before = sys.argv

@@ -22,6 +22,7 @@ from speed_run import (
     SHORT,
     WIDE,
     Effort,
+    OtherWork,
     Series,
     calls_of,
     instruction_sets,
@@ -281,3 +282,14 @@ def test_unknown_topic_is_rejected(capsys):
     with pytest.raises(SystemExit):
         speed.parse(["--only", "rowz"])
     assert "`rowz` is not one of rows, sets" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="the system does not count its work")
+def test_other_work_counts_other_processes():
+    own, other = OtherWork(), OtherWork()
+    own._begin = (0.0, 10.0, 1.0)
+    own._now = lambda: (2.0, 13.0, 4.0)  # three seconds busy, all of them ours
+    assert own.cores() == 0
+    other._begin = (0.0, 10.0, 1.0)
+    other._now = lambda: (2.0, 13.0, 1.0)
+    assert other.cores() == 1.5

@@ -164,11 +164,32 @@ def forget_code() -> None:
 # -- jobs ------------------------------------------------------------------------------------------
 
 
+class _Named:
+    """What all jobs have: a key, and names in the plan."""
+
+    @cached_property
+    def key(self: Any) -> str:
+        """Key of the result."""
+        return key_of(self.kind, self.about, self.parent)
+
+    @property
+    def named(self: Any) -> Named:
+        """Names of the job in the plan."""
+        ref = self.series
+        return Named(
+            self.key, self.kind, self.parent, ref.dataset, ref.name, ref.hash, self.label,
+            self.seed, self.settings, self.path,
+        )  # fmt: skip
+
+
 @dataclass(frozen=True)
-class ScoreJob:
+class ScoreJob(_Named):
     """Run one detector on one series; `seed` is None if the scores do not depend on it."""
 
     kind: ClassVar[Kind] = Kind.SCORE
+    parent: ClassVar[None] = None
+    settings: ClassVar[None] = None
+    path: ClassVar[None] = None
 
     series: SeriesRef
     detector: DetectorSpec
@@ -193,11 +214,6 @@ class ScoreJob:
             "code": self.detector.code.parts,
         }
 
-    @cached_property
-    def key(self) -> str:
-        """Key of the result."""
-        return key_of(self.kind, self.about)
-
     @property
     def code(self) -> Code:
         """The code of the detector."""
@@ -214,21 +230,15 @@ class ScoreJob:
         seed = f" seed {self.seed}" if self.seed else ""
         return f"{self.label}{seed} on {self.series.title}"
 
-    @property
-    def named(self) -> Named:
-        """Names of the job in the plan."""
-        ref = self.series
-        return Named(
-            self.key, self.kind, None, ref.dataset, ref.name, ref.hash, self.label, self.seed
-        )
-
 
 @dataclass(frozen=True)
-class ImportJob:
+class ImportJob(_Named):
     """Import saved scores: read, validate, store."""
 
     kind: ClassVar[Kind] = Kind.IMPORT
+    parent: ClassVar[None] = None
     seed: ClassVar[None] = None
+    settings: ClassVar[None] = None
     code: ClassVar[Code] = Code({}, ())
 
     series: SeriesRef
@@ -252,30 +262,18 @@ class ImportJob:
             about |= {"window": self.window, "align": self.anchor}
         return about
 
-    @cached_property
-    def key(self) -> str:
-        """Key of the result."""
-        return key_of(self.kind, self.about)
-
     @property
     def title(self) -> str:
         """One line for progress displays."""
         return f"{self.label} (external) on {self.series.title}"
 
-    @property
-    def named(self) -> Named:
-        """Names of the job in the plan."""
-        ref = self.series
-        return Named(
-            self.key, self.kind, None, ref.dataset, ref.name, ref.hash, self.label, file=self.path
-        )
-
 
 @dataclass(frozen=True)
-class EvaluateJob:
+class EvaluateJob(_Named):
     """Compute measures of stored scores."""
 
     kind: ClassVar[Kind] = Kind.EVALUATE
+    path: ClassVar[None] = None
 
     series: SeriesRef
     parent: str  # key of the scores
@@ -305,11 +303,6 @@ class EvaluateJob:
         }
 
     @cached_property
-    def key(self) -> str:
-        """Key of the result."""
-        return key_of(self.kind, self.about, self.parent)
-
-    @cached_property
     def code(self) -> Code:
         """The code of the measures."""
         found = [one.code for one in self.measures]
@@ -323,15 +316,6 @@ class EvaluateJob:
             self.measures[0].name if len(self.measures) == 1 else f"{len(self.measures)} measures"
         )
         return f"{what} of {self.label} on {self.series.title}"
-
-    @property
-    def named(self) -> Named:
-        """Names of the job in the plan."""
-        ref = self.series
-        return Named(
-            self.key, self.kind, self.parent, ref.dataset, ref.name, ref.hash, self.label,
-            self.seed, self.settings,
-        )  # fmt: skip
 
 
 Job: TypeAlias = ScoreJob | ImportJob | EvaluateJob

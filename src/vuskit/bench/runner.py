@@ -217,7 +217,7 @@ def _tasks(expanded: ExpandedPlan, store: Store) -> Iterator[Task]:
             partial(action, job),
             job.kind,
             job.about,
-            job.parent if isinstance(job, EvaluateJob) else None,
+            job.parent,
             job.code.libraries,
         )
 

@@ -1,16 +1,13 @@
-"""Samples: calls per sample, warm-up, garbage collection, memory, other processes' work."""
+"""Samples: calls per sample, warm-up, garbage collection, memory."""
 
 from __future__ import annotations
 
-import ast
 import gc
-import sys
-from pathlib import Path
 
 import pytest
 
 from vuskit.studies.timing import sampling
-from vuskit.studies.timing.sampling import OtherWork, Timer, peak_memory
+from vuskit.studies.timing.sampling import Timer, peak_memory
 
 
 class Clock:
@@ -76,22 +73,3 @@ def test_garbage_collection_pauses_and_resumes():
 
 def test_peak_memory_of_a_call():
     assert 2_000_000 <= peak_memory(lambda: bytes(2_000_000)) < 3_000_000
-
-
-@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="the system does not count its work")
-def test_other_work_counts_other_processes():
-    own, other = OtherWork(), OtherWork()
-    own._begin = (0.0, 10.0, 1.0)
-    own._now = lambda: (2.0, 13.0, 4.0)  # three seconds busy, all of them ours
-    assert own.cores() == 0
-    other._begin = (0.0, 10.0, 1.0)
-    other._now = lambda: (2.0, 13.0, 1.0)
-    assert other.cores() == 1.5
-
-
-def test_loads_without_vuskit():
-    """Peers' environments hold no vuskit."""
-    nodes = list(ast.walk(ast.parse(Path(sampling.__file__).read_text())))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)]
-    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names

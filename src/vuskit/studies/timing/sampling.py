@@ -1,18 +1,12 @@
-"""Sampling: repeated timing of a call, its peak memory, and the load of other processes.
-
-This file uses only the standard library, because `benchmarks/speed.py` also loads it in
-environments without vuskit.
-"""
+"""Sampling: repeated timing of a call, and its peak memory."""
 
 from __future__ import annotations
 
 import gc
-import os
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
@@ -90,34 +84,3 @@ def peak_memory(call: Callable[[], Any]) -> int:
     finally:
         tracemalloc.stop()
     return peak
-
-
-class OtherWork:
-    """Measures how many cores other processes use, starting when this object is created.
-
-    This process and its finished children are excluded. The load average is no substitute: it
-    includes the measurement itself and lags by a minute.
-    """
-
-    def __init__(self) -> None:
-        self._begin = self._now()
-
-    def cores(self) -> float | None:
-        """Return the mean number of cores used by others so far; None if unknown."""
-        now = self._now()
-        if self._begin is None or now is None or now[0] <= self._begin[0]:
-            return None
-        elapsed, busy, own = (b - a for a, b in zip(self._begin, now, strict=True))
-        return max(busy - own, 0.0) / elapsed
-
-    @staticmethod
-    def _now() -> tuple[float, float, float] | None:
-        """Wall time, busy time of all cores, and CPU time of this process, in seconds."""
-        stat = Path("/proc/stat")
-        if not stat.exists():
-            return None
-        user, nice, system, _idle, _wait, interrupt, soft, steal, *_ = map(
-            int, stat.read_text().split(maxsplit=9)[1:9]
-        )
-        ticks = user + nice + system + interrupt + soft + steal
-        return time.perf_counter(), ticks / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4])
