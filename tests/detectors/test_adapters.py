@@ -146,7 +146,7 @@ def test_a_function_may_see_missing_values():
     assert kept.tolist() == [1.0, 0.0, 5.0]
     with pytest.raises(InvalidInputError, match="must return finite scores, got nan at index 1"):
         FunctionDetector(np.abs, impute="keep").fit_score(series)
-    with pytest.raises(InvalidInputError, match="`impute` must be None or one of 'linear', 'prev"):
+    with pytest.raises(InvalidInputError, match="`impute` must be one of 'linear', 'prev"):
         get_detector("values", impute="keep")  # one of those that cannot
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from vuskit.datasets import Series
 from vuskit.detectors import Detector, ModelDetector, Windowed, WindowModel, get_detector
-from vuskit.detectors.parameters import at_least, parameter
 from vuskit.errors import InvalidInputError
+from vuskit.parameters import param, whole
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
@@ -92,7 +92,7 @@ def test_the_window_is_the_period_of_the_whole_series_not_of_its_first_part():
 
 @pytest.mark.parametrize("share", [0, 1.5, -0.1, "half"])
 def test_train_share_is_checked(share):
-    with pytest.raises(InvalidInputError, match="`train_share` must be None or a number"):
+    with pytest.raises(InvalidInputError, match="`train_share` must be a number > 0 and <= 1"):
         Recorder(train_share=share)
 
 
@@ -175,7 +175,7 @@ def test_large_integer_scores_of_windows_keep_their_order_across_chunks(monkeypa
 def test_a_parameter_declared_by_a_subclass_is_checked():
     @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
     class Mine(Recorder):
-        k: int = parameter(3, at_least(1))
+        k: int = param(3, whole(1))
 
     assert repr(Mine(k=4)).startswith("Mine(impute=None, k=4")
     with pytest.raises(InvalidInputError, match="`k` must be an int >= 1, got 0"):

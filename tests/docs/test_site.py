@@ -23,7 +23,7 @@ pytest.importorskip("mkdocs", reason="the documentation's tools are not installe
 PUBLIC = {
     "measures": ["vuskit", "vuskit.sql"],
     "datasets": ["vuskit.datasets", "vuskit.datasets.synthetic"],
-    "detectors": ["vuskit.detectors", "vuskit.detectors.parameters"],
+    "detectors": ["vuskit.detectors"],
     "engine": ["vuskit.engine"],
     "bench": ["vuskit.bench"],
     "studies": [

@@ -20,9 +20,9 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import is_installed
 from vuskit.detectors._values import IMPUTERS, KEEP
 from vuskit.detectors.base import Detector, ModelDetector, Progress, WindowModel
-from vuskit.detectors.parameters import at_least, checked, none_or, one_of, parameter
 from vuskit.errors import InvalidInputError, MissingDependencyError
 from vuskit.inputs import check_choice, check_numbers, doubles_in_order
+from vuskit.parameters import Param, one_of, optional, param, whole
 
 __all__ = [
     "ADAPTERS",
@@ -61,6 +61,11 @@ def _seeded_copy(estimator: Any, seed: int) -> Any:
     return model
 
 
+def _required(check: Callable[[str, Any], Any]) -> dict[str, Param]:
+    """Return metadata of a positional parameter: type checkers know only `dataclasses.field`."""
+    return {"param": Param(dataclasses.MISSING, check)}
+
+
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class _WindowEstimator(WindowModel):
     """An estimator of another library, fitted to windows.
@@ -71,8 +76,8 @@ class _WindowEstimator(WindowModel):
         Maximum number of training windows; uses a random sample if there are more.
     """
 
-    estimator: Any = dataclasses.field(kw_only=False, metadata=checked(_having("fit")))
-    max_train_windows: int | None = parameter(None, none_or(at_least(2)))
+    estimator: Any = dataclasses.field(kw_only=False, metadata=_required(_having("fit")))
+    max_train_windows: int | None = param(None, optional(whole(2)))
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         windows = self._training_windows(train, limit=self.max_train_windows)
@@ -113,7 +118,7 @@ class SklearnDetector(_WindowEstimator):
     202
     """
 
-    estimator: Any = dataclasses.field(kw_only=False, metadata=checked(_outlier_estimator))
+    estimator: Any = dataclasses.field(kw_only=False, metadata=_required(_outlier_estimator))
     name: ClassVar[str] = "sklearn"
 
     def _score_windows(self, windows: Floats) -> Floats:
@@ -137,7 +142,7 @@ class PyODDetector(_WindowEstimator):
     """
 
     estimator: Any = dataclasses.field(
-        kw_only=False, metadata=checked(_having("fit", "decision_function"))
+        kw_only=False, metadata=_required(_having("fit", "decision_function"))
     )
     name: ClassVar[str] = "pyod"
 
@@ -175,7 +180,7 @@ class PyODSeriesDetector(ModelDetector):
     """
 
     estimator: Any = dataclasses.field(
-        kw_only=False, metadata=checked(_having("fit", "decision_function"))
+        kw_only=False, metadata=_required(_having("fit", "decision_function"))
     )
     name: ClassVar[str] = "pyod_series"
 
@@ -203,7 +208,7 @@ class AeonDetector(ModelDetector):
         and sets its ``random_state`` to the seed if it is None.
     """
 
-    estimator: Any = dataclasses.field(kw_only=False, metadata=checked(_having("fit", "predict")))
+    estimator: Any = dataclasses.field(kw_only=False, metadata=_required(_having("fit", "predict")))
     name: ClassVar[str] = "aeon"
 
     @property
@@ -256,9 +261,9 @@ class FunctionDetector(Detector):
     """
 
     function: Callable[[Floats], ArrayLike] = dataclasses.field(
-        kw_only=False, metadata=checked(_function)
+        kw_only=False, metadata=_required(_function)
     )
-    impute: str | None = parameter(None, none_or(one_of((*IMPUTERS, KEEP))))
+    impute: str | None = param(None, optional(one_of(*IMPUTERS, KEEP)))
     name: ClassVar[str] = "function"
 
     @property

@@ -18,17 +18,9 @@ from vuskit.detectors._windows import (
     iterate_windows,
     sample_windows,
 )
-from vuskit.detectors.parameters import (
-    at_least,
-    none_or,
-    one_of,
-    parameter,
-    run_checks,
-    share,
-    window_length,
-)
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_numbers, doubles_in_order
+from vuskit.parameters import Checked, number, one_of, optional, param, whole
 
 __all__ = [
     "Detector",
@@ -60,11 +52,11 @@ Progress: TypeAlias = Callable[[TrainingProgress], None]
 
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
-class Detector(abc.ABC):
+class Detector(Checked, abc.ABC):
     """Base class: reads the series, selects the training part and checks the scores.
 
     A subclass declares its parameters as dataclass fields (see
-    `vuskit.detectors.parameters`), implements `_fit` and `_score` on values of shape (n, d),
+    `vuskit.parameters`), implements `_fit` and `_score` on values of shape (n, d),
     and is registered with `vuskit.detectors.register_detector`.
 
     Parameters
@@ -89,8 +81,8 @@ class Detector(abc.ABC):
         once per seed.
     """
 
-    seed: int = parameter(0, at_least(0))
-    impute: str | None = parameter(None, none_or(one_of(IMPUTERS)))
+    seed: int = param(0, whole(0))
+    impute: str | None = param(None, optional(one_of(*IMPUTERS)))
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
@@ -103,7 +95,7 @@ class Detector(abc.ABC):
     _warm_up_parameters: ClassVar[Mapping[str, Any]] = {}
 
     def __post_init__(self) -> None:
-        run_checks(self)
+        super().__post_init__()
         self._fitted_channels: int | None = None
 
     # -- identity ------------------------------------------------------------------------------
@@ -265,7 +257,7 @@ class Detector(abc.ABC):
         if isinstance(train_on, slice):
             return values[train_on]
         if np.ndim(getattr(train_on, "values", train_on)) == 0:
-            return values[: at_least(1)("train_on", train_on)]
+            return values[: whole(1)("train_on", train_on)]
         train = self._read("train_on", train_on)
         self._match_channels("train_on", train, values.shape[1])
         return train
@@ -327,7 +319,7 @@ class ModelDetector(Detector):
         free of anomalies. The ``train_length`` of a `Series` takes precedence over this share.
     """
 
-    train_share: float | None = parameter(None, none_or(share))
+    train_share: float | None = param(None, optional(number(above=0, maximum=1)))
 
     @property
     def supervision(self) -> Supervision:
@@ -367,7 +359,7 @@ class Windowed(Detector):
         Length of the windows, set by fitting.
     """
 
-    window: int | str = parameter("period", window_length(2))
+    window: int | str = param("period", whole(2, word="period"))
 
     # Four windows of three points are enough for every method to compare windows.
     min_points: ClassVar[int] = 12
@@ -401,7 +393,7 @@ class WindowModel(Windowed, ModelDetector):
         Scaling of each window and channel.
     """
 
-    normalize: str | None = parameter(None, none_or(one_of(NORMALIZERS)))
+    normalize: str | None = param(None, optional(one_of(*NORMALIZERS)))
 
     @abc.abstractmethod
     def _score_windows(self, windows: Floats) -> ArrayLike:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.detectors.base import Progress, WindowModel
-from vuskit.detectors.parameters import at_least, parameter
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import param, whole
 
 __all__ = ["IForest"]
 
@@ -39,8 +39,8 @@ class IForest(WindowModel):
     True
     """
 
-    n_trees: int = parameter(100, at_least(1))
-    max_samples: int = parameter(256, at_least(2))
+    n_trees: int = param(100, whole(1))
+    max_samples: int = param(256, whole(2))
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         ensemble = require("sklearn.ensemble", purpose="detector `iforest`")

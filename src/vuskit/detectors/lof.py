@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.detectors.base import Progress, WindowModel
-from vuskit.detectors.parameters import at_least, parameter
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import param, whole
 
 __all__ = ["LOF"]
 
@@ -42,7 +42,7 @@ class LOF(WindowModel):
     True
     """
 
-    n_neighbors: int = parameter(20, at_least(1))
+    n_neighbors: int = param(20, whole(1))
     stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.detectors._windows import center_on_points
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
-from vuskit.detectors.parameters import parameter, window_length
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import param, whole
 
 __all__ = ["MP", "nearest_distances", "require_stumpy"]
 
@@ -37,7 +37,7 @@ class MP(Windowed, ModelDetector):
     True
     """
 
-    window: int | str = parameter("period", window_length(3))
+    window: int | str = param("period", whole(3, word="period"))
     multivariate: ClassVar[bool] = False
     stochastic: ClassVar[bool] = False
 

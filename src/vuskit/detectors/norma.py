@@ -12,8 +12,8 @@ from vuskit._util.optional import require
 from vuskit.detectors._windows import NORMALIZERS, center_on_points, window_view
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
 from vuskit.detectors.mp import nearest_distances, require_stumpy
-from vuskit.detectors.parameters import at_least, parameter, window_length
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import param, whole
 
 __all__ = ["NormA"]
 
@@ -60,10 +60,10 @@ class NormA(Windowed, ModelDetector):
     True
     """
 
-    window: int | str = parameter("period", window_length(3))
-    model_length: int = parameter(3, at_least(1))
-    n_candidates: int = parameter(2000, at_least(2))
-    max_patterns: int = parameter(30, at_least(1))
+    window: int | str = param("period", whole(3, word="period"))
+    model_length: int = param(3, whole(1))
+    n_candidates: int = param(2000, whole(2))
+    max_patterns: int = param(30, whole(1))
     multivariate: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:

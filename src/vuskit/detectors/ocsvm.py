@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.detectors._windows import NORMALIZERS
 from vuskit.detectors.base import Progress, WindowModel
-from vuskit.detectors.parameters import at_least, none_or, one_of, parameter, share
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import number, one_of, optional, param, whole
 
 __all__ = ["OCSVM"]
 
@@ -45,12 +45,12 @@ class OCSVM(WindowModel):
     True
     """
 
-    normalize: str | None = parameter("minmax", none_or(one_of(NORMALIZERS)))
-    train_share: float | None = parameter(0.1, none_or(share))
-    nu: float = parameter(0.05, share)
-    kernel: str = parameter("rbf", one_of(["rbf", "poly", "sigmoid", "linear"]))
-    gamma: str = parameter("auto", one_of(["auto", "scale"]))
-    max_train_windows: int | None = parameter(10_000, none_or(at_least(2)))
+    normalize: str | None = param("minmax", optional(one_of(*NORMALIZERS)))
+    train_share: float | None = param(0.1, optional(number(above=0, maximum=1)))
+    nu: float = param(0.05, number(above=0, maximum=1))
+    kernel: str = param("rbf", one_of("rbf", "poly", "sigmoid", "linear"))
+    gamma: str = param("auto", one_of("auto", "scale"))
+    max_train_windows: int | None = param(10_000, optional(whole(2)))
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         svm = require("sklearn.svm", purpose="detector `ocsvm`")

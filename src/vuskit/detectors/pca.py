@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vuskit.detectors._windows import iterate_windows
 from vuskit.detectors.base import Progress, WindowModel
-from vuskit.detectors.parameters import one_of, parameter
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import one_of, param
 
 __all__ = ["PCA"]
 
@@ -60,7 +60,7 @@ class PCA(WindowModel):
     True
     """
 
-    distance: str = parameter("pyod", one_of(_DISTANCES))
+    distance: str = param("pyod", one_of(*_DISTANCES))
     stochastic: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:

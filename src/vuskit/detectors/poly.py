@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vuskit.detectors._windows import CHUNK_VALUES, center_on_points, window_view
 from vuskit.detectors.base import Progress, Windowed
-from vuskit.detectors.parameters import at_least, one_of, parameter, window_length
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import one_of, param, whole
 
 __all__ = ["POLY"]
 
@@ -68,10 +68,10 @@ class POLY(Windowed):
     True
     """
 
-    window: int | str = parameter(20, window_length(2))
-    power: int = parameter(3, at_least(0))
-    neighborhood: int = parameter(10, at_least(2))
-    windows: str = parameter("blocks", one_of(["blocks", "sliding"]))
+    window: int | str = param(20, whole(2, word="period"))
+    power: int = param(3, whole(0))
+    neighborhood: int = param(10, whole(2))
+    windows: str = param("blocks", one_of("blocks", "sliding"))
     min_points: ClassVar[int] = 40
     stochastic: ClassVar[bool] = False
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.detectors._windows import CHUNK_VALUES, center_on_points, window_view
 from vuskit.detectors.base import ModelDetector, Progress, Windowed
-from vuskit.detectors.parameters import at_least, none_or, one_of, parameter, positive, share
+from vuskit.parameters import number, one_of, optional, param, whole
 
 __all__ = ["Forecaster", "NeuralDetector", "require_torch"]
 
@@ -57,15 +57,15 @@ class NeuralDetector(Windowed, ModelDetector):
         Torch device for training and scoring.
     """
 
-    train_share: float | None = parameter(0.1, none_or(share))
-    epochs: int = parameter(50, at_least(1))
-    patience: int = parameter(5, at_least(1))
-    batch_size: int = parameter(64, at_least(2))
-    learning_rate: float = parameter(1e-3, positive)
-    validation_share: float = parameter(0.15, share)
-    keep: str = parameter("last", one_of(["last", "best"]))
-    max_train_windows: int | None = parameter(20_000, none_or(at_least(2)))
-    device: str = parameter("cpu", _device_name)
+    train_share: float | None = param(0.1, optional(number(above=0, maximum=1)))
+    epochs: int = param(50, whole(1))
+    patience: int = param(5, whole(1))
+    batch_size: int = param(64, whole(2))
+    learning_rate: float = param(1e-3, number(above=0))
+    validation_share: float = param(0.15, number(above=0, maximum=1))
+    keep: str = param("last", one_of("last", "best"))
+    max_train_windows: int | None = param(20_000, optional(whole(2)))
+    device: str = param("cpu", _device_name)
 
     _warm_up_parameters: ClassVar[Mapping[str, Any]] = {"window": 16, "epochs": 1}
     _shuffle: ClassVar[bool] = True
@@ -107,8 +107,8 @@ class Forecaster(NeuralDetector):
         the preceding window, half a window earlier. Points without an error get the nearest error.
     """
 
-    scale: str = parameter("window", one_of(["window", "training"]))
-    placement: str = parameter("predicted", one_of(["predicted", "center"]))
+    scale: str = param("window", one_of("window", "training"))
+    placement: str = param("predicted", one_of("predicted", "center"))
 
     @abc.abstractmethod
     def _build(self, n_channels: int) -> Any:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from vuskit.detectors._windows import NORMALIZERS
 from vuskit.detectors.base import Progress, WindowModel
 from vuskit.detectors.deep._base import NeuralDetector, require_torch
-from vuskit.detectors.parameters import at_least, none_or, one_of, parameter
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import one_of, optional, param, whole
 
 __all__ = ["AutoEncoder"]
 
@@ -46,11 +46,11 @@ class AutoEncoder(NeuralDetector, WindowModel):
     True
     """
 
-    normalize: str | None = parameter("minmax", none_or(one_of(NORMALIZERS)))
-    epochs: int = parameter(100, at_least(1))
-    hidden: int = parameter(32, at_least(1))
-    code: int = parameter(16, at_least(1))
-    max_train_windows: int | None = parameter(50_000, none_or(at_least(2)))
+    normalize: str | None = param("minmax", optional(one_of(*NORMALIZERS)))
+    epochs: int = param(100, whole(1))
+    hidden: int = param(32, whole(1))
+    code: int = param(16, whole(1))
+    max_train_windows: int | None = param(50_000, optional(whole(2)))
     _shuffle: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.detectors.deep._base import Forecaster
-from vuskit.detectors.parameters import at_least, parameter
 from vuskit.detectors.registry import register_detector
-from vuskit.inputs import check_fraction
+from vuskit.parameters import number, param, whole
 
 __all__ = ["CNN"]
 
@@ -38,8 +37,8 @@ class CNN(Forecaster):
     True
     """
 
-    epochs: int = parameter(100, at_least(1))
-    dropout: float = parameter(0.2, check_fraction)
+    epochs: int = param(100, whole(1))
+    dropout: float = param(0.2, number(0, 1))
 
     def _build(self, n_channels: int) -> Any:
         from vuskit.detectors.deep._torch import convolutional_forecaster

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from vuskit.detectors._windows import window_view
 from vuskit.detectors.deep._base import Forecaster
-from vuskit.detectors.parameters import at_least, one_of, parameter
 from vuskit.detectors.registry import register_detector
+from vuskit.parameters import one_of, param, whole
 
 __all__ = ["LSTMAD"]
 
@@ -45,9 +45,9 @@ class LSTMAD(Forecaster):
     True
     """
 
-    units: int = parameter(50, at_least(1))
-    layers: int = parameter(2, at_least(1))
-    context: str = parameter("window", one_of(["window", "segment"]))
+    units: int = param(50, whole(1))
+    layers: int = param(2, whole(1))
+    context: str = param("window", one_of("window", "segment"))
 
     def _build(self, n_channels: int) -> Any:
         from vuskit.detectors.deep._torch import recurrent_forecaster
