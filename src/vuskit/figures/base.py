@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -133,9 +133,18 @@ class Display(abc.ABC):
     def data(self) -> dict[str, Any]:
         """Return the drawn data by name; :meth:`to_dict` converts it for JSON."""
 
-    @abc.abstractmethod
     def plot(self, ax: Any = None) -> Any:
-        """Draw the display; subclasses add options."""
+        """Draw the display and return it; some displays have options.
+
+        Parameters
+        ----------
+        ax : Axes or as many as there are panels, optional
+            Where to draw; one axis is divided. A new figure by default.
+        """
+        return self._drawn(self._draw(ax))
+
+    def _draw(self, ax: Any) -> Canvas:
+        raise NotImplementedError
 
     def save(self, path: str | Path, *, dpi: int = PRINT_DPI) -> Path:
         """Save as png, pdf or svg, depending on the extension; text remains selectable.
@@ -162,7 +171,7 @@ class Display(abc.ABC):
         save_figure(self.ax_.figure.canvas.figure, place, dpi=dpi)
         return place
 
-    def _drawn(self, canvas: Canvas) -> Any:
+    def _drawn(self, canvas: Canvas) -> Self:
         canvas.settle()
         self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
         return self

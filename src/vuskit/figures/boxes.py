@@ -129,8 +129,7 @@ class CenteredBoxDisplay(Display):
             canvas.title(axis, f"{panel['title']}{_said(outside)}")
         canvas.label_bottoms(data["label"])
         family_legend(canvas, data, legend=legend)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{self.series}, {len(self.measures)} measures: {', '.join(self.panels)}"
@@ -207,14 +206,7 @@ class SeparabilityBoxDisplay(Display):
             "scores": None if self.scores is None else self.scores.to_dict(),
         }
 
-    def plot(self, ax: Any = None) -> SeparabilityBoxDisplay:
-        """Draw one panel of boxes for each pair; above them the series and its scores.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into panels; a new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         count, measures = len(data["panels"]), data["measures"]
         lines = [0.6, *(0.25 + 0.16 * len(names) for names in _detectors(data).values())]
@@ -251,8 +243,7 @@ class SeparabilityBoxDisplay(Display):
             handles.append(patch)
         if canvas.own:
             canvas.legend(handles, columns=2)
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         pairs = ", ".join(f"{good} | {bad}" for good, bad in self.pairs)

@@ -120,8 +120,7 @@ class EntropyDisplay(Display):
             axis.set_xlabel(data["label"], fontsize=TEXT)
         if legend:
             family_legend(canvas, data, legend=legend)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{len(self.by_measure)} measures, {len(self.by_family)} families"
@@ -217,8 +216,7 @@ class RankLinesDisplay(Display):
         canvas.title(axis, data["dataset"])
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0])
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         where = self.dataset or "all series"

@@ -136,8 +136,7 @@ class CriticalDifferenceDisplay(Display):
             drawn.draw_bracket(axis, data["critical_difference"])
             above += _BRACKET
         axis.set_title(self.test if title is None else title, fontsize=TEXT, pad=above)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{len(self.ranks)} names, {self.test}"

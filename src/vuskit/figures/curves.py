@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
+from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import line_data
 from vuskit.figures.base import Display, register_figure, to_array
 from vuskit.figures.soft_labels import soft_label
@@ -224,8 +224,7 @@ class RangeCurveDisplay(Display):
             # The curve may pass behind the legend.
             axis.legend(fontsize=SMALL, facecolor="white", edgecolor="none", framealpha=0.8,
                         loc=where)  # fmt: skip
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{self.curve}, buffer {self.buffer}, area {self.buffered_area:.3f}"
@@ -329,8 +328,7 @@ class SurfaceDisplay(Display):
         name = CURVE_NAMES[data["curve"]][3]
         text = f"{name} = {data['volume']:.3f}" if title is None else title
         canvas.panels[0].set_title(text, fontsize=TEXT, pad=-4)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         longest = int(self.buffers[-1])
@@ -431,14 +429,7 @@ class VolumeDisplay(Display):
             "surface": self.surface.to_dict(),
         }
 
-    def plot(self, ax: Any = None) -> VolumeDisplay:
-        """Draw three columns: AUC, R-AUC and VUS.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into panels; a new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         cells = [Cell(0, 0), Cell(0, 1), Cell(0, 2), Cell(1, 0), Cell(1, 1)]
         cells.append(Cell(1, 2, projection="3d"))
         canvas = open_canvas(ax, cells, size=(PAGE, 3.4), heights=(1, 2.6), widths=(1, 1, 1.25))
@@ -457,8 +448,7 @@ class VolumeDisplay(Display):
             _draw_area(axis, points, curve["curve"])
         draw_surface(panels[5], surface, zoom=0.97)
         canvas.legend(panels[1].get_legend_handles_labels()[0])
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return (

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, PAGE, TEXT, Cell, open_canvas
+from vuskit.figures._canvas import COLUMN, PAGE, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
     CURVES,
     MARKERS,
@@ -113,14 +113,7 @@ class SeriesDisplay(Display):
             "lines": [{"name": name, **line_data(line)} for name, line in self.lines.items()],
         }
 
-    def plot(self, ax: Any = None) -> SeriesDisplay:
-        """Draw one panel for each line.
-
-        Parameters
-        ----------
-        ax : Axes or as many as there are lines, optional
-            Where to draw; one axis is divided. A new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         cells = [Cell(row, 0) for row in range(len(data["lines"]))]
         size = (PAGE, 0.62 * len(cells) + 0.25)
@@ -130,8 +123,7 @@ class SeriesDisplay(Display):
             draw_line(axis, line)
             axis.set_yticks([])
             canvas.title(axis, line["name"])
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return f"{self.label.size} points: {', '.join(self.lines)}"
@@ -234,8 +226,7 @@ class DetectorBarsDisplay(Display):
         axis.set_xlabel("value", fontsize=TEXT)
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0])
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         names = ", ".join(self.values)
@@ -366,14 +357,7 @@ class DetectorComparisonDisplay(Display):
             "bars": self.bars.to_dict(),
         }
 
-    def plot(self, ax: Any = None) -> DetectorComparisonDisplay:
-        """Draw scores, curves, surfaces and bars.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into panels; a new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         names = [line["name"] for line in data["scores"]["lines"]]
         count = len(names)
@@ -417,8 +401,7 @@ class DetectorComparisonDisplay(Display):
             _lines_and_bars(count), names=names, panel=roc, where="lower right", handlelength=3.6,
             handler_map={tuple: handlers.HandlerTuple(ndivide=None)},
         )  # fmt: skip
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         names = ", ".join(self.scores.lines)

@@ -73,19 +73,7 @@ class PanelsDisplay(Display):
             ]
         }
 
-    def plot(self, ax: Any = None) -> PanelsDisplay:
-        """Draw all displays in a new figure.
-
-        Parameters
-        ----------
-        ax : None
-            Panels need a whole figure.
-
-        Raises
-        ------
-        InvalidInputError
-            If an axis is given.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         if ax is not None:
             raise InvalidInputError(
                 f"`ax` must be None for several displays, got {type(ax).__name__}; "
@@ -107,8 +95,7 @@ class PanelsDisplay(Display):
                 part.suptitle(panel.heading, x=0.01, ha="left", fontsize=TEXT, fontweight="bold")
                 drawn.append(panel.display.plot(part))
         axes = [axis for one in drawn for axis in one.axes_]
-        self._drawn(Canvas(figure, axes[0], axes, own=True))
-        return self
+        return Canvas(figure, axes[0], axes, own=True)
 
     def _about(self) -> str:
         return ", ".join(panel.heading for panel in self.panels)

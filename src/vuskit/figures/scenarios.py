@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit.figures._canvas import PAGE, SMALL, TEXT, Cell, grid_cells, open_canvas
+from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, Cell, grid_cells, open_canvas
 from vuskit.figures._drawing import ANOMALY, line_styles, thin_hatch
 from vuskit.figures._families import describe_measures
 from vuskit.figures.base import Display, register_figure, to_array
@@ -92,14 +92,7 @@ class ScenarioDisplay(Display):
             },
         }
 
-    def plot(self, ax: Any = None) -> ScenarioDisplay:
-        """Draw two panels.
-
-        Parameters
-        ----------
-        ax : Axes or two of them, optional
-            Where to draw; one axis is divided. A new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         size = (PAGE, 0.2 * len(data["scenarios"]) + 1.2)
         canvas = open_canvas(ax, [Cell(0, 0), Cell(0, 1)], size=size, widths=(1, 2.4))
@@ -109,8 +102,7 @@ class ScenarioDisplay(Display):
         line = "; line: first touch" if data["touching"] else ""
         region = "; shaded: near misses ignored" if data["problem"]["measures"] else ""
         canvas.title(canvas.panels[1], f"value{line}{region}")
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return f"{len(self.predictions)} scenarios, {len(self.measures)} measures"
@@ -219,14 +211,7 @@ class SweepDisplay(Display):
             "label": f"end of the prediction, in points from the anomaly; right end: {self.last}",
         }
 
-    def plot(self, ax: Any = None) -> SweepDisplay:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : Axes or as many as there are families, optional
-            Where to draw; one axis is divided. A new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         cells = grid_cells(len(data["panels"]), len(data["panels"]))
         canvas = open_canvas(ax, cells, size=(PAGE, 2.3), share="xy")
@@ -247,8 +232,7 @@ class SweepDisplay(Display):
             axis.grid(visible=True, linewidth=0.4, alpha=0.4)
         canvas.label_bottoms(data["label"])
         canvas.panels[0].set_ylabel("value", fontsize=TEXT)
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return f"{self.positions.size} positions, {len(self.measures)} measures"

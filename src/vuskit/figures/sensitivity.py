@@ -108,8 +108,7 @@ class SensitivityDisplay(Display):
         axis.grid(visible=True, linewidth=0.4, alpha=0.4)
         if legend:
             canvas.legend(axis.get_lines(), columns=3)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{len(self.measures)} measures at {self.at.size} values of {self.vary}"
@@ -210,20 +209,12 @@ class CasesDisplay(Display):
             "differences": self.values[1] - self.values[0],
         }
 
-    def plot(self, ax: Any = None) -> CasesDisplay:
-        """Draw series, scores with thresholds, values and differences.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into panels; a new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         cells = _case_cells(data, 0)
         canvas = open_canvas(ax, cells, size=(PAGE, 2.6), widths=_CASE_WIDTHS)
         _draw_cases(canvas, canvas.panels, data)
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return f"{self.names[0]!r} and {self.names[1]!r}, {len(self.measures)} measures"
@@ -303,14 +294,7 @@ class CasePanelsDisplay(Display):
         """Return the data of each pair, by condition."""
         return {"panels": {name: panel.to_dict() for name, panel in self.panels.items()}}
 
-    def plot(self, ax: Any = None) -> CasePanelsDisplay:
-        """Draw one row of panels for each pair.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into panels; a new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         panels = self.to_dict()["panels"]
         cells: list[Cell] = []
         places = []
@@ -322,8 +306,7 @@ class CasePanelsDisplay(Display):
         canvas = open_canvas(ax, cells, size=size, widths=_CASE_WIDTHS)
         for letter, (name, data), place in zip("abcdefgh", panels.items(), places, strict=False):
             _draw_cases(canvas, canvas.panels[place], data, f"({letter}) {name}: ")
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return (
@@ -430,14 +413,7 @@ class LabelingDisplay(Display):
             "events": event_bounds(np.any(list(self.labels.values()), axis=0)),
         }
 
-    def plot(self, ax: Any = None) -> LabelingDisplay:
-        """Draw the series above the score and the labelings.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into panels; a new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         count = len(data["labelings"])
         canvas = open_canvas(
@@ -474,8 +450,7 @@ class LabelingDisplay(Display):
         for axis in canvas.panels:
             axis.set_yticks([])
         below.set_xlabel("point", fontsize=TEXT)
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return f"{self.score.size} points, labels {', '.join(map(repr, self.labels))}"

@@ -179,8 +179,7 @@ class SoftLabelDisplay(Display):
         axis.set_ylabel("label", fontsize=TEXT)
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0], columns=2)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         predicted = "" if self.prediction is None else f", {int(self.prediction.sum())} predicted"
@@ -282,8 +281,7 @@ class SectionsDisplay(Display):
             handles = [*above.get_legend_handles_labels()[0], *below.get_legend_handles_labels()[0]]
             named = {str(handle.get_label()): handle for handle in handles}
             canvas.legend(list(named.values()), columns=2)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{self.score.size} points, {int(self.dynamic.sum())} of them dynamic"
@@ -395,8 +393,7 @@ class LabelEvolutionDisplay(Display):
         if legend:
             named = {str(one.get_label()): one for one in axis.get_legend_handles_labels()[0]}
             canvas.legend(list(named.values()), columns=2)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{self.label.size} points, buffers {', '.join(map(str, self.buffers))}"

@@ -140,8 +140,7 @@ class ScatterDisplay(Display):
         canvas.lay_out()
         titles = [measure["title"] for measure in measures]
         spread_labels(axis, titles, x, y, radii=np.sqrt(areas / np.pi), fontsize=SMALL)
-        self._drawn(canvas)
-        return self
+        return self._drawn(canvas)
 
     def _about(self) -> str:
         return f"{len(self.points)} measures"
@@ -231,14 +230,7 @@ class SummaryDisplay(Display):
             "values": self.ranks.to_numpy(dtype=np.float64),
         }
 
-    def plot(self, ax: Any = None) -> SummaryDisplay:
-        """Draw the table.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        """
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         canvas = open_canvas(ax, size=(COLUMN, 0.17 * len(data["values"]) + 0.75))
         axis = canvas.ax
@@ -256,8 +248,7 @@ class SummaryDisplay(Display):
         axis.tick_params(length=0)
         for spine in axis.spines.values():
             spine.set_visible(False)
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         studies = ", ".join(map(str, self.ranks.columns))

@@ -102,8 +102,7 @@ class _TimingDisplay(Display):
     def _curve(self, cells: pd.DataFrame, column: str) -> dict[str, Any]:
         raise NotImplementedError
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the panels."""
+    def _draw(self, ax: Any) -> Canvas:
         data = self.to_dict()
         count = len(data["panels"])
         across = min(_ACROSS, count)
@@ -115,7 +114,7 @@ class _TimingDisplay(Display):
                 _draw_curve(axis, curve, styles[curve["name"]])
             _name_axis(axis, letter, panel)
         _finish(canvas, across, data)
-        return self._drawn(canvas)
+        return canvas
 
 
 @register_figure(
