@@ -1,0 +1,253 @@
+"""Verdicts: what a comparison shows, in sentences for terminal, page, LaTeX and JSON.
+
+No sentence claims more than the tests support; where they decide nothing, it says "undecided".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vuskit._util.text import escape_latex, listed, plural
+from vuskit.statistics.comparison import TableComparison
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_RESAMPLES = 2000
+_STEADY = 0.7  # Kendall's tau from which two orders count as similar
+_FEW_SERIES = 2
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Sentences about a comparison, each with the question that it answers.
+
+    Attributes
+    ----------
+    sentences : dict
+        Sentences by question: ``leader``, ``significance``, ``weakness``, ``chance``,
+        ``measures``, ``buffer``.
+    decided : bool
+        Whether the leader differs significantly from every other detector.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vuskit.report.verdict import verdict_of
+    >>> from vuskit.studies import compare
+    >>> rows = {"LOF": [0.9, 0.8, 0.7], "PCA": [0.5, 0.6, 0.2]}
+    >>> print(verdict_of(compare(pd.DataFrame(rows))).sentences["significance"])
+    Undecided: with 3 series, no pair can differ significantly (6 or more are needed).
+    """
+
+    sentences: Mapping[str, str]
+    decided: bool
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences.values())
+
+    def to_latex(self) -> str:
+        """Return the sentences as LaTeX."""
+        return " ".join(escape_latex(text) for text in self.sentences.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sentences by question, and whether they decide."""
+        return {"decided": self.decided, "sentences": dict(self.sentences)}
+
+
+def verdict_of(
+    comparison: TableComparison,
+    *,
+    chance: float | None = None,
+    datasets: Mapping[Hashable, str] | None = None,
+    by_measure: Mapping[str, TableComparison] | None = None,
+    by_buffer: Mapping[str, Sequence[str]] | None = None,
+    unit: str = "series",
+    seed: int = 0,
+) -> Verdict:
+    """Return the verdict of a comparison of detectors.
+
+    Parameters
+    ----------
+    comparison : TableComparison
+        Result of :func:`vuskit.studies.compare`.
+    chance : float, optional
+        Mean value of random scores on the same rows.
+    datasets : mapping, optional
+        Data set of each row, to name the one on which the leader is weakest.
+    by_measure : mapping from title to TableComparison, optional
+        Comparisons of the same detectors by other measures.
+    by_buffer : mapping from text to sequence of str, optional
+        Order of the detectors, best first, with other buffers.
+    unit : str, default="series"
+        What a row is, in the plural: series or data sets.
+    seed : int, default=0
+        Seed of the interval of the difference.
+
+    Returns
+    -------
+    Verdict
+    """
+    order = [str(name) for name in comparison.summary.index]
+    means = {str(name): float(mean) for name, mean in comparison.table.mean().items()}
+    sentences = {
+        "leader": _leader(comparison, order, means, unit, seed),
+        "significance": _significance(comparison, order, unit),
+    }
+    if datasets:
+        weakness = _weakness(comparison, order[0], datasets)
+        if weakness:
+            sentences["weakness"] = weakness
+    if chance is not None and math.isfinite(chance):
+        sentences["chance"] = _chance(comparison, means, chance)
+    if by_measure:
+        sentences["measures"] = _measures(comparison, order, by_measure)
+    if by_buffer:
+        sentences["buffer"] = _buffers(order, by_buffer)
+    differing = {str(name) for pair in comparison.significant for name in pair if order[0] in pair}
+    return Verdict(sentences, len(differing) == len(order))
+
+
+def _value(number: float) -> str:
+    text = f"{number:.3f}"
+    return text.replace("0.", ".", 1) if abs(number) < 1 else text
+
+
+def _leader(
+    comparison: TableComparison, order: list[str], means: dict[str, float], unit: str, seed: int
+) -> str:
+    """Who leads, by how much, with an interval of the difference."""
+    direction = 1 if comparison.higher_is_better else -1
+    by_mean = sorted(order, key=lambda name: -direction * means[name])
+    leader, second = by_mean[:2]
+    rows, n = comparison.table, comparison.pairs.n
+    columns = {str(name): rows[name].to_numpy() for name in rows.columns}
+    differences = columns[leader] - columns[second]
+    if not differences.any():
+        return (
+            f"{leader} and {second} have the same {comparison.title} on all {n} {unit}, "
+            f"{_value(means[leader])} on average."
+        )
+    rng = np.random.default_rng(seed)
+    draws = differences[rng.integers(n, size=(_RESAMPLES, n))].mean(axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    low, high = sorted((low * direction, high * direction))
+    text = (
+        f"{leader} has the best mean {comparison.title}, {_value(means[leader])} over {n:,} "
+        f"{unit}, {_value(abs(differences.mean()))} ahead of {second} (95% interval of the "
+        f"difference {_value(low)} to {_value(high)})."
+    )
+    if order[0] != leader:
+        text += f" By mean rank, {order[0]} leads."
+    return text
+
+
+def _significance(comparison: TableComparison, order: list[str], unit: str) -> str:
+    """From whom the leader by mean rank differs significantly, and from whom not."""
+    pairs, overall = comparison.pairs, comparison.global_test
+    leader, *others = order
+    if not pairs.can_be_significant:
+        needed = "" if pairs.rows_needed is None else f" ({pairs.rows_needed:,} or more are needed)"
+        return f"Undecided: with {pairs.n:,} {unit}, no pair can differ significantly{needed}."
+    if overall is not None and not overall.significant:
+        return (
+            f"Undecided: {overall.test}'s test finds no difference among the {len(order)} "
+            f"detectors (p = {_p(overall.p_value)}, {pairs.n:,} {unit})."
+        )
+    differing = {frozenset(map(str, pair)) for pair in comparison.significant}
+    p_values = pairs.p_values.rename(index=str, columns=str)
+    better = [name for name in others if frozenset((leader, name)) in differing]
+    rest = [name for name in others if name not in better]
+    method = f"{pairs.test}, {pairs.correction}, alpha = {pairs.alpha:g}"
+    unclear = listed([f"{name} (p = {_p(p_values.loc[leader, name])})" for name in rest])
+    if not better:
+        return f"Undecided: {leader} does not differ significantly from {unclear} ({method})."
+    if not rest:
+        return f"{leader} differs significantly from all other detectors ({method})."
+    return (
+        f"{leader} differs significantly from {listed(better)}, but not from {unclear} ({method})."
+    )
+
+
+def _p(p_value: float) -> str:
+    return "<.001" if p_value < 0.001 else _value(p_value)
+
+
+def _weakness(comparison: TableComparison, leader: str, datasets: Mapping[Hashable, str]) -> str:
+    """Where the leader does worst compared with the best other detector."""
+    table: pd.DataFrame = comparison.table.rename(columns=str)
+    groups = table.groupby([str(datasets.get(row, "")) for row in table.index], sort=False).mean()
+    if len(groups) < _FEW_SERIES:
+        return ""
+    direction = 1 if comparison.higher_is_better else -1
+    others = (direction * groups.drop(columns=leader)).max(axis=1)
+    gaps = direction * groups[leader] - others
+    place = gaps.idxmin()
+    own = _value(groups.loc[place, leader])
+    if gaps[place] >= 0:
+        return f"{leader} is best on each of the {len(groups)} data sets."
+    rival = (direction * groups.loc[place].drop(leader)).idxmax()
+    lost = plural(int((gaps < 0).sum()), "data set")
+    return (
+        f"It is not the best on {lost} of {len(groups)}; it is weakest on {place}: {own}, where "
+        f"{rival} gets {_value(groups.loc[place, rival])}."
+    )
+
+
+def _chance(comparison: TableComparison, means: dict[str, float], chance: float) -> str:
+    """What random scores get, and who is not above it."""
+    direction = 1 if comparison.higher_is_better else -1
+    below = [name for name, mean in means.items() if direction * (mean - chance) <= 0]
+    said = f"Random scores get {_value(chance)} on average"
+    if not below:
+        return f"{said}; all detectors are above."
+    return f"{said}; not above: {listed(below)}."
+
+
+def _measures(
+    comparison: TableComparison, order: list[str], by_measure: Mapping[str, TableComparison]
+) -> str:
+    """Whether the leader leads by other measures, and how similar the orders are."""
+    taus, elsewhere = {}, {}
+    for title, other in by_measure.items():
+        ranked = [str(name) for name in other.summary.index]
+        common = [name for name in order if name in ranked]
+        taus[title] = kendall_tau(comparison, other, common)
+        if ranked[0] != order[0]:
+            elsewhere[title] = ranked[0]
+    lowest = min(taus, key=lambda title: taus[title])
+    tau = f"Kendall's tau with the order by {lowest} is {_value(taus[lowest])}"
+    if not elsewhere:
+        similar = "" if taus[lowest] >= _STEADY else ", though the order of the others changes"
+        return f"{order[0]} also leads by {listed(list(by_measure))}{similar} (lowest: {tau})."
+    changed = listed([f"{name} leads by {title}" for title, name in elsewhere.items()])
+    return f"The winner depends on the measure: {changed} (lowest: {tau})."
+
+
+def kendall_tau(one: TableComparison, other: TableComparison, names: Sequence[str]) -> float:
+    """Return Kendall's tau-b of the mean ranks of some detectors in two comparisons."""
+    first, second = (
+        np.array([float(ranks[name]) for name in names])
+        for ranks in (
+            {str(key): rank for key, rank in found.summary["mean_rank"].items()}
+            for found in (one, other)
+        )
+    )
+    upper = np.triu_indices(len(names), 1)
+    signs = [np.sign(np.subtract.outer(ranks, ranks))[upper] for ranks in (first, second)]
+    norm = math.sqrt(float((signs[0] ** 2).sum() * (signs[1] ** 2).sum()))
+    return float((signs[0] * signs[1]).sum()) / norm if norm else math.nan
+
+
+def _buffers(order: list[str], by_buffer: Mapping[str, Sequence[str]]) -> str:
+    """Whether the leader leads with other buffers."""
+    elsewhere = {text: names[0] for text, names in by_buffer.items() if names[0] != order[0]}
+    if not elsewhere:
+        return f"{order[0]} also leads with the buffer {listed(list(by_buffer))}."
+    changed = listed([f"{name} leads with {text}" for text, name in elsewhere.items()])
+    return f"The winner depends on the buffer: {changed}."

@@ -1,0 +1,140 @@
+"""Every sentence of a verdict, on tables with known truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from vuskit.report.verdict import kendall_tau, verdict_of
+from vuskit.statistics.comparison import compare_columns
+
+
+def table(n, seed=0, **levels):
+    """Values of detectors on n series: a shared difficulty, a level per detector, noise."""
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(0.5, 0.1, n)
+    columns = {name: shared + level + rng.normal(0, 0.05, n) for name, level in levels.items()}
+    return pd.DataFrame(columns, index=[f"s{row}" for row in range(n)])
+
+
+def verdict(frame, *, title="VUS-PR", higher=True, **options):
+    found = compare_columns(frame, title=title, higher_is_better=higher, n_resamples=50)
+    return verdict_of(found, **options)
+
+
+def test_one_detector_is_better():
+    said = verdict(table(30, LOF=0.2, PCA=0.0, MP=0.0))
+    assert said.decided
+    assert said.sentences["significance"] == (
+        "LOF differs significantly from all other detectors "
+        "(Wilcoxon signed-rank, holm, alpha = 0.05)."
+    )
+    leader = said.sentences["leader"]
+    assert leader.startswith("LOF has the best mean VUS-PR, ")
+    assert "over 30 series" in leader
+    low, high = leader.split("difference ")[1].rstrip(").").split(" to ")
+    assert 0.15 < float(low) < 0.2 < float(high) < 0.25
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_detectors_are_undecided(seed):
+    frame = table(30, seed=seed, LOF=0.0, PCA=0.0, MP=0.0)
+    said = verdict(frame)
+    assert not said.decided
+    assert said.sentences["significance"].startswith("Undecided: ")
+
+
+def test_too_few_series():
+    said = verdict(table(4, LOF=0.3, PCA=0.0, MP=0.0))
+    assert said.sentences["significance"] == (
+        "Undecided: with 4 series, no pair can differ significantly (7 or more are needed)."
+    )
+
+
+def test_some_pairs_differ():
+    frame = table(40, LOF=0.2, PCA=0.0)
+    frame["Twin"] = frame["LOF"] + np.random.default_rng(4).normal(0, 0.01, 40)
+    said = verdict(frame)
+    assert not said.decided
+    text = said.sentences["significance"]
+    assert text.startswith("LOF differs significantly from PCA, but not from Twin (p = ")
+
+
+def test_the_leader_by_mean_need_not_lead_by_rank():
+    frame = pd.DataFrame({"steady": [0.5] * 10, "wild": [0.4] * 8 + [1.0, 1.0]})
+    text = verdict(frame).sentences["leader"]
+    assert text.startswith(
+        "wild has the best mean VUS-PR, .520 over 10 series, .020 ahead of steady"
+    )
+    assert text.endswith("By mean rank, steady leads.")
+
+
+def test_lower_can_be_better():
+    said = verdict(-table(30, LOF=0.2, PCA=0.0), title="delay", higher=False)
+    assert said.sentences["leader"].startswith("LOF has the best mean delay")
+    low, high = said.sentences["leader"].split("difference ")[1].rstrip(").").split(" to ")
+    assert 0 < float(low) < float(high)
+
+
+def test_equal_columns():
+    frame = pd.DataFrame({"a": [0.5, 0.6], "b": [0.5, 0.6]})
+    assert "have the same VUS-PR on all 2 series" in verdict(frame).sentences["leader"]
+
+
+def test_weakness_and_chance():
+    frame = table(20, LOF=0.2, PCA=0.0)
+    frame.loc[["s0", "s1"], "LOF"] = 0.05
+    names = {row: "hard" if row in ("s0", "s1") else "easy" for row in frame.index}
+    said = verdict(frame, datasets=names, chance=0.1)
+    weak = frame.loc[["s0", "s1"]].mean()
+    assert said.sentences["weakness"] == (
+        f"It is not the best on 1 data set of 2; it is weakest on hard: .050, where PCA gets "
+        f"{weak['PCA']:.3f}."
+    ).replace("0.", ".")
+    assert said.sentences["chance"] == "Random scores get .100 on average; all detectors are above."
+    high = verdict(frame, chance=frame["PCA"].mean() + 0.01).sentences["chance"]
+    assert high.endswith("not above: PCA.")
+    best = verdict(table(20, LOF=0.5, PCA=0.0), datasets=names).sentences["weakness"]
+    assert best == "LOF is best on each of the 2 data sets."
+
+
+def test_order_depends_on_the_measure_or_not():
+    first = table(30, LOF=0.2, PCA=0.1, MP=0.0)
+    same, other = (
+        compare_columns(frame, n_resamples=20)
+        for frame in (first, table(30, seed=1, LOF=0.0, PCA=0.1, MP=0.2))
+    )
+    agrees = verdict(first, by_measure={"AUC-PR": same}).sentences["measures"]
+    assert agrees == (
+        "LOF also leads by AUC-PR (lowest: Kendall's tau with the order by AUC-PR is 1.000)."
+    )
+    differs = verdict(first, by_measure={"AUC-PR": same, "F": other}).sentences["measures"]
+    assert differs == (
+        "The winner depends on the measure: MP leads by F "
+        "(lowest: Kendall's tau with the order by F is -1.000)."
+    )
+
+
+def test_kendall_tau_equals_scipys():
+    stats = pytest.importorskip("scipy.stats")
+    names = list("abcdef")
+    one, other = (
+        compare_columns(table(9, seed=seed, **dict.fromkeys(names, 0.0)).round(1), n_resamples=20)
+        for seed in (1, 2)
+    )
+    expected = stats.kendalltau(
+        one.summary["mean_rank"][names], other.summary["mean_rank"][names]
+    ).statistic
+    assert kendall_tau(one, other, names) == pytest.approx(expected)
+
+
+def test_buffers_and_forms():
+    frame = table(30, LOF=0.2, PCA_1=0.0)
+    said = verdict(frame, by_buffer={"half": ["LOF", "PCA_1"], "double": ["PCA_1", "LOF"]})
+    assert said.sentences["buffer"] == "The winner depends on the buffer: PCA_1 leads with double."
+    assert r"PCA\_1" in said.to_latex()
+    assert said.to_dict() == {"decided": True, "sentences": said.sentences}
+    assert str(said) == " ".join(said.sentences.values())
+    kept = verdict(frame, by_buffer={"half": ["LOF", "PCA_1"]}).sentences["buffer"]
+    assert kept == "LOF also leads with the buffer half."
