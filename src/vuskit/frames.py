@@ -24,6 +24,7 @@ from vuskit.inputs import check_choice, check_labels
 from vuskit.intervals import Ints
 from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
+from vuskit.measures.results import missing_note
 from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
 from vuskit.measures.workspace import warn_long_buffer
 from vuskit.times import TIME_NAMES, check_timezone, read_times
@@ -109,7 +110,8 @@ def evaluate_frame(
         or a BufferChoice. Required unless `settings` is given.
     measures, settings
         As for :class:`Evaluator`.
-    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
+    nan
         As for :class:`Evaluator`.
 
     Returns
@@ -386,7 +388,8 @@ class _FrameEvaluation:
             except VuskitError as error:
                 self._add_failure(table, name, detector, evaluator, "ERROR", error)
                 continue
-            message = "; ".join(notes) or None
+            filled = [missing_note(values.missing)] if values.missing else []
+            message = "; ".join([*notes, *filled]) or None
             table.add(name, detector, values.values(), *evaluator.buffer_record, "OK", message)
 
     def _evaluator(self, arrays: Arrays, roles: _Roles) -> Evaluator | str:

@@ -18,6 +18,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.intervals import Ints, event_bounds
 
 __all__ = [
+    "NAN_POLICIES",
     "Labels",
     "align_to_index",
     "align_to_labels",
@@ -38,8 +39,11 @@ __all__ = [
     "index_of",
     "is_ordinary",
     "length_advice",
+    "read_scores",
 ]
 
+NAN_POLICIES = ("error", "lowest")
+"""What to do with missing scores."""
 _NUMBERS = "biuf"
 _EXACT = 2**53  # every integer up to this one is exact in double precision
 _SIGN = np.int64(np.iinfo(np.int64).min)
@@ -132,6 +136,22 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
     InvalidInputError
         If the scores are not 1-D, not finite, or their number differs from that of the labels.
     """
+    return read_scores(y_score, labels)[0]
+
+
+def read_scores(y_score: ArrayLike, labels: Labels, nan: str = "error") -> tuple[NDArray[Any], int]:
+    """Check scores as `check_scores`, and return them with the number of missing ones.
+
+    Missing scores (NaN or None) are an error, or rank below all others if `nan` is ``"lowest"``.
+
+    Examples
+    --------
+    >>> read_scores([0.5, None, 0.25], check_labels([1, 0, 0]), "lowest")
+    (array([0.5 , 0.25, 0.25]), 1)
+    """
+    missing = 0
+    if nan == "lowest":
+        y_score, missing = _rank_missing_lowest(y_score)
     array = check_numbers("y_score", y_score)
     if array.size != labels.n:
         raise InvalidInputError(
@@ -141,7 +161,36 @@ def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
     array = array.view(np.uint8) if array.dtype.kind == "b" else array.view()
     _check_finite("y_score", array)
     array.setflags(write=False)  # custom measures and threshold rules receive this array
-    return array
+    return array, missing
+
+
+def _rank_missing_lowest(y_score: Any) -> tuple[Any, int]:
+    """Replace missing scores by the next number below all others, and return their number."""
+    array = as_array("y_score", y_score)
+    if array.ndim != 1 or array.dtype.kind not in "fO":
+        return y_score, 0
+    if array.dtype.kind == "f":
+        is_missing = np.isnan(array)
+    else:
+        is_missing = np.array([_is_missing(score) for score in array], dtype=np.bool_)
+    count = int(np.count_nonzero(is_missing))
+    if count == 0:
+        return y_score, 0
+    if count == array.size:
+        raise InvalidInputError("`y_score` must hold at least one number, got only missing scores")
+    known = check_numbers("y_score", array[~is_missing])
+    if known.dtype.kind != "f":
+        known = doubles_in_order("y_score", known)
+    scores = np.empty(array.size, dtype=known.dtype)
+    scores[~is_missing] = known
+    with np.errstate(over="ignore"):
+        lowest = np.nextafter(known.min(), known.dtype.type("-inf"))
+    scores[is_missing] = max(lowest, np.finfo(known.dtype).min)
+    return scores, count
+
+
+def _is_missing(score: Any) -> bool:
+    return score is None or type(score).__name__ == "NAType" or score != score
 
 
 def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) -> str:
@@ -200,10 +249,16 @@ def all_finite(numbers: NDArray[Any]) -> bool:
 def _check_finite(name: str, array: NDArray[Any]) -> None:
     if not all_finite(array):
         bad = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InvalidInputError(f"`{name}` must be finite, got {_show(array[bad])} at index {bad}")
+        missing = name == "y_score" and bool(np.isnan(array[bad]))
+        advice = "; nan='lowest' ranks missing scores below all others" if missing else ""
+        raise InvalidInputError(
+            f"`{name}` must be finite, got {_show(array[bad])} at index {bad}{advice}"
+        )
 
 
-def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any]]:
+def check_pair(
+    y_true: ArrayLike, y_score: ArrayLike, nan: str = "error"
+) -> tuple[Labels, NDArray[Any]]:
     """Align labels and scores by index and check both.
 
     Raises
@@ -214,7 +269,7 @@ def check_pair(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[A
     """
     y_true, y_score = align_to_labels(y_true, y_score=y_score)
     labels = check_labels_beside(y_true, y_score=y_score)
-    return labels, check_scores(y_score, labels)
+    return labels, read_scores(y_score, labels, nan)[0]
 
 
 def index_of(values: Any) -> Any:

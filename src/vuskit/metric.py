@@ -43,7 +43,8 @@ class SeriesMetric:
         list.
     settings : EvaluationSettings, optional
         Base settings; keywords override them.
-    buffer, thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+    buffer, thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
+    nan
         As for :func:`vuskit.evaluate`.
 
     Raises

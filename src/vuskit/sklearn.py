@@ -41,7 +41,8 @@ def scorer(
         ``predict_proba`` (classifiers only), ``decision_function`` and ``score_samples``.
     settings : EvaluationSettings, optional
         Base settings; keywords override them.
-    buffer, thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+    buffer, thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
+    nan
         As for :func:`vuskit.evaluate`.
 
     Returns

@@ -137,7 +137,7 @@ def _function_over_lists(
                     "`buffer` must be the third argument, got none; give a number of points or the "
                     "name of a strategy"
                 )
-            checked, numbers = check_pair(labels, scores)
+            checked, numbers = check_pair(labels, scores, used.nan)
             if not checked.has_both_classes:
                 return None
             evaluator = Evaluator._of_many(

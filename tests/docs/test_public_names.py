@@ -35,6 +35,7 @@ PRIVATE = {
         "errors",
         "frames",
         "inputs",
+        "times",
         "intervals",
         "kernels",
         "measures",

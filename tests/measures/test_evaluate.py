@@ -394,7 +394,7 @@ def test_evaluate_many_of_frames():
 
 def test_evaluate_many_names_the_bad_score():
     scores = {"good": GOOD, "late": np.append(GOOD[1:], np.nan)}
-    text = "`y_score` must be finite, got nan at index 299 (score 'late')"
+    text = "lowest' ranks missing scores below all others (score 'late')"
     with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
         vuskit.evaluate_many(LABELS, scores, buffer=8)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
 from vuskit.measures.registry import MeasureProperties, measure
+from vuskit.measures.settings import ScoreOptions
 from vuskit.measures.workspace import Workspace
 from vuskit.parameters import one_of
 
@@ -24,9 +27,10 @@ _PROPERTIES = MeasureProperties(
     group="paper",
     reference="doi:10.1016/j.patrec.2005.10.010",
     needs="levels",
+    settings=ScoreOptions,
     properties=_PROPERTIES,
 )
-def auc_roc(work: Workspace) -> float:
+def auc_roc(work: Workspace, **settings: Unpack[ScoreOptions]) -> float:
     """Return the area under the ROC curve, over every distinct score.
 
     Equals ``sklearn.metrics.roc_auc_score``.
@@ -46,9 +50,12 @@ def auc_roc(work: Workspace) -> float:
     reference="doi:10.1145/1143844.1143874",
     parameters={"interpolation": one_of("step", "trapezoid")},
     needs="levels",
+    settings=ScoreOptions,
     properties=_PROPERTIES,
 )
-def auc_pr(work: Workspace, *, interpolation: str = "step") -> float:
+def auc_pr(
+    work: Workspace, *, interpolation: str = "step", **settings: Unpack[ScoreOptions]
+) -> float:
     """Return the area under the precision-recall curve, over every distinct score.
 
     Parameters

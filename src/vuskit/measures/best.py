@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from vuskit.inputs import check_choice, check_pair
+from vuskit.inputs import NAN_POLICIES, check_choice, check_pair
 from vuskit.measures.point import best_level, f_score, harmonic_mean
 from vuskit.measures.registry import (
     MeasureProperties,
@@ -59,6 +59,7 @@ def best_threshold(
     *,
     measure: str = f_score.__name__,
     beta: float = 1.0,
+    nan: str = NAN_POLICIES[0],
     **options: Any,
 ) -> float:
     """Return the distinct score that maximizes an F-score when used as the threshold.
@@ -77,6 +78,8 @@ def best_threshold(
         ``"point_adjusted_f_score"`` or ``"affiliation_f_score"``.
     beta : float, default=1
         Above 1, recall weighs more.
+    nan : {"error", "lowest"}, default="error"
+        Missing scores (NaN): refuse them, or rank them below all other scores.
     **options
         Other options of the measure, for example ``k`` of :func:`point_adjusted_f_score`,
         ``false_alarm_rate`` of :func:`event_f_score`, or ``alpha``, ``precision_bias``,
@@ -111,7 +114,7 @@ def best_threshold(
     for name, value in {"beta": beta, **options}.items():
         check_option(measure, finder, name)
         checked[name] = found.parameters[name].checked(name, value)
-    labels, scores = check_pair(y_true, y_score)
+    labels, scores = check_pair(y_true, y_score, check_choice("nan", nan, NAN_POLICIES))
     if not labels.has_both_classes:
         warn_undefined("best_threshold")
         return float("nan")

@@ -137,6 +137,7 @@ def events(
     buffer: Buffer = 0,
     side: str = EvaluationSettings.side,
     threshold: ThresholdRule = EvaluationSettings.threshold,
+    nan: str = EvaluationSettings.nan,
 ) -> EventTable:
     """Break an evaluation down by anomaly, and count the false alarms.
 
@@ -154,6 +155,8 @@ def events(
         Side of the anomaly that has a buffer.
     threshold : {"sigma", "quantile", "cascade", "best"}, number or callable, default="sigma"
         Points with a score at or above the threshold are predicted; see :func:`precision`.
+    nan : {"error", "lowest"}, default="error"
+        Missing scores (NaN): refuse them, or rank them below all other scores.
 
     Returns
     -------
@@ -180,8 +183,8 @@ def events(
     >>> events([0, 0, 0, 0, 0], [0.1, 0.7, 0.8, 0.1, 0.6], threshold=0.5).false_alarms
     2
     """
-    settings = EvaluationSettings(buffer=buffer, side=side, threshold=threshold)
-    labels, scores = check_pair(y_true, y_score)
+    settings = EvaluationSettings(buffer=buffer, side=side, threshold=threshold, nan=nan)
+    labels, scores = check_pair(y_true, y_score, settings.nan)
     prepared = PreparedLabels(labels)
     length = prepared.choose_buffer(settings).length
     half = length // 2

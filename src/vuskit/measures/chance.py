@@ -97,7 +97,8 @@ def chance_level(
         Seed of the random scores.
     measures, settings, values
         As for :class:`vuskit.Evaluator`.
-    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
+    nan
         As for :class:`vuskit.Evaluator`.
 
     Returns

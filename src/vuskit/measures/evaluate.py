@@ -22,8 +22,8 @@ from vuskit.inputs import (
     check_int,
     check_labels,
     check_labels_beside,
-    check_scores,
     index_of,
+    read_scores,
 )
 from vuskit.measures.inversion import FAR_BELOW_CHANCE, looks_inverted, warn_if_inverted
 from vuskit.measures.registry import Measure, Measures, resolve_measures, warn_undefined
@@ -85,6 +85,9 @@ class Evaluator:
         Buffer length if the strategy finds none.
     volume_factor : float, default=1
         Longest buffer of VUS as a multiple of R-AUC's buffer.
+    nan : {"error", "lowest"}, default="error"
+        Missing scores (NaN): refuse them, or rank them below all other scores. The result counts
+        them.
 
     Raises
     ------
@@ -236,7 +239,11 @@ class Evaluator:
         InvalidInputError
             If the score is invalid.
         """
-        return self._evaluate(check_scores(self._aligned(y_score), self._prepared.labels))
+        return self._evaluate(*self._read(self._aligned(y_score)))
+
+    def _read(self, y_score: Any) -> tuple[NDArray[Any], int]:
+        """Return checked scores and the number of missing ones."""
+        return read_scores(y_score, self._prepared.labels, self._settings.nan)
 
     def _aligned(self, y_score: ArrayLike) -> Any:
         """Return the score in the order of the labels' index."""
@@ -250,15 +257,15 @@ class Evaluator:
             )
         return aligned
 
-    def _evaluate(self, scores: NDArray[Any]) -> Evaluation:
+    def _evaluate(self, scores: NDArray[Any], missing: int) -> Evaluation:
         if not self._prepared.labels.has_both_classes:
             names = [measure.name for measure in self._measures]
             warn_undefined(", ".join(names))
-            return Evaluation(dict.fromkeys(names, float("nan")), self)
+            return Evaluation(dict.fromkeys(names, float("nan")), self, missing=missing)
         workspace = self._workspace(scores, self.settings)
         values = self._values(workspace)
         workspace.warn_if_predicted()
-        return Evaluation(values, self, workspace.n_predicted, _inverted(workspace))
+        return Evaluation(values, self, workspace.n_predicted, _inverted(workspace), missing)
 
     def _workspace(self, scores: NDArray[Any], settings: EvaluationSettings) -> Workspace:
         return Workspace(self._prepared, scores, settings, self._needs, threads=self._threads)
@@ -329,7 +336,8 @@ def evaluate(
         Compute the chance level immediately instead of on first use.
     measures, settings, values, threads
         As for :class:`Evaluator`.
-    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
+    nan
         As for :class:`Evaluator`.
 
     Returns
@@ -366,11 +374,10 @@ def evaluate(
     """
     y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
     labels = check_labels_beside(y_true, y_score=y_score)
-    scores = check_scores(y_score, labels)
-    evaluator = Evaluator(
-        labels, measures=measures, settings=settings, values=values, threads=threads, **options
-    )
-    result = evaluator._evaluate(scores)
+    used = settings_from(settings, options)
+    scores, missing = read_scores(y_score, labels, used.nan)
+    evaluator = Evaluator(labels, measures=measures, settings=used, values=values, threads=threads)
+    result = evaluator._evaluate(scores, missing)
     if result._inverted is not None:
         warn_if_inverted({"`y_score`": result._inverted})
     if chance:
@@ -405,7 +412,8 @@ def evaluate_many(
         Compute the chance level immediately instead of on first use.
     measures, settings, values, threads
         As for :class:`Evaluator`.
-    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
+    nan
         As for :class:`Evaluator`.
 
     Returns
@@ -453,10 +461,10 @@ def evaluate_many(
                 f"`y_scores` must have unique names, got {name!s} twice; rename one of them"
             )
         try:
-            scores = check_scores(y_scores[name], evaluator._prepared.labels)
+            scores, missing = evaluator._read(y_scores[name])
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} (score {name!r})") from None
-        evaluations[str(name)] = evaluator._evaluate(scores)
+        evaluations[str(name)] = evaluator._evaluate(scores, missing)
     warn_if_inverted(
         {name: one._inverted for name, one in evaluations.items() if one._inverted is not None}
     )

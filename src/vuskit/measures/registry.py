@@ -32,10 +32,12 @@ from vuskit.errors import (
     warn,
 )
 from vuskit.inputs import (
+    NAN_POLICIES,
     align_to_labels,
+    check_choice,
     check_labels_beside,
     check_prediction,
-    check_scores,
+    read_scores,
 )
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.workspace import Finder, Needs, PreparedLabels, Workspace, check_k
@@ -282,8 +284,9 @@ def _in_words(value: Any) -> str:
 
 
 _KINDS = {one.name: str(one.type) for one in fields(EvaluationSettings)}
-# Keywords of public functions that are not options: arrays, and a synonym of the buffer.
-_INPUTS = ("y_pred", "values", "max_buffer")
+# Keywords of public functions that are not options: arrays and what to do with missing scores, and
+# a synonym of the buffer.
+_INPUTS = ("y_pred", "values", "nan", "max_buffer")
 
 
 class MeasureFunction(Generic[P]):
@@ -334,6 +337,7 @@ class MeasureFunction(Generic[P]):
         takes_prediction = "y_pred" in self._taken
         y_pred = options.pop("y_pred", None) if takes_prediction else None
         values = options.pop("values", None) if "values" in self._taken else None
+        nan = check_choice("nan", options.pop("nan", NAN_POLICIES[0]), NAN_POLICIES)
         settings, own = self._checked(options)
         if self._check is not None:
             self._check(settings, own)
@@ -352,7 +356,7 @@ class MeasureFunction(Generic[P]):
         else:
             y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
             labels = check_labels_beside(y_true, y_score=y_score)
-            scores = check_scores(y_score, labels)
+            scores, _ = read_scores(y_score, labels, nan)
         if settings.k is not None:
             check_k(settings.k, labels.n)
         if not labels.has_both_classes:
@@ -404,7 +408,7 @@ class MeasureFunction(Generic[P]):
     @property
     def _names(self) -> list[str]:
         """Names of all parameters of the function, in order."""
-        last = [name for name in ("threshold", "y_pred") if name in self._taken]
+        last = [name for name in ("threshold", "y_pred", "nan") if name in self._taken]
         first = [name for name in self._taken if name not in last]
         return ["y_true", "y_score", *first, *self._own, *last]
 
@@ -420,6 +424,8 @@ class MeasureFunction(Generic[P]):
             if name in ("y_true", "y_score"):
                 kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
             default = self.parameters[name].default if name in self.parameters else None
+            if name == "nan":
+                default = NAN_POLICIES[0]
             if name in required or default is MISSING:
                 default = inspect.Parameter.empty
             annotation = kinds.get(name, "ArrayLike" + " | None" * (name not in required))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.names import plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
+from vuskit._util.text import plural
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
@@ -16,9 +17,20 @@ if TYPE_CHECKING:
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
 
-__all__ = ["Comparison", "Evaluation"]
+__all__ = ["Comparison", "Evaluation", "missing_note"]
 
 _LINE = 79
+
+
+def missing_note(count: int) -> str:
+    """Say how many missing scores rank lowest.
+
+    Examples
+    --------
+    >>> missing_note(2)
+    '2 missing scores rank lowest'
+    """
+    return f"{plural(count, 'missing score')} rank{'s' * (count == 1)} lowest"
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
@@ -150,11 +162,26 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         evaluator: Evaluator,
         n_predicted: int | None = None,
         inverted: float | None = None,
+        missing: int = 0,
     ) -> None:
         self._values = values
         self._evaluator = evaluator
         self._n_predicted = n_predicted
+        self._missing = missing
         self._inverted = inverted  # AUC-ROC of a score that looks inverted
+
+    @property
+    def missing(self) -> int:
+        """Number of missing scores, which rank below all others (``nan="lowest"``).
+
+        Examples
+        --------
+        >>> from vuskit import evaluate
+        >>> result = evaluate([0, 1, 0], [None, 2, 1], buffer=1, measures="auc_pr", nan="lowest")
+        >>> result.missing
+        1
+        """
+        return self._missing
 
     def __getitem__(self, name: str) -> float:
         if name not in self._values and isinstance(name, str):
@@ -225,7 +252,15 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         return header, rows
 
     def __repr__(self) -> str:
-        return f"{TableLayout(*self._table()).to_text()}\n({self.settings})"
+        return f"{TableLayout(*self._table()).to_text()}\n({self.settings}{self._note})"
+
+    @property
+    def _note(self) -> str:
+        return f"; {missing_note(self._missing)}" if self._missing else ""
+
+    @property
+    def _layout(self) -> TableLayout:
+        return TableLayout(*self._table(), caption=f"{self.settings}{self._note}")
 
 
 class Comparison(_WithSettings, Mapping[str, Evaluation]):
@@ -302,11 +337,17 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
                 best = order[-1] if measure.higher_is_better else order[0]
                 for row, text in zip(marked, texts, strict=False):
                     row[place] = Cell(text, bold=text == best)
-        return TableLayout(header, marked, caption=str(self.settings), marks=("best",))
+        caption = f"{self.settings}{self._note}"
+        return TableLayout(header, marked, caption=caption, marks=("best",))
+
+    @property
+    def _note(self) -> str:
+        counts = {name: one.missing for name, one in self._evaluations.items() if one.missing}
+        return "".join(f"; {name}: {missing_note(count)}" for name, count in counts.items())
 
     def __repr__(self) -> str:
         header, rows = self._table()
         if len(TableLayout(header, rows).to_text().partition("\n")[0]) > _LINE:
             # Wide tables are easier to read with one row per measure.
             header, *rows = (list(column) for column in zip(header, *rows, strict=True))
-        return TableLayout(header, rows).to_text(_LINE) + f"\n({self.settings})"
+        return TableLayout(header, rows).to_text(_LINE) + f"\n({self.settings}{self._note})"

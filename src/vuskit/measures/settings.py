@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from vuskit._util.names import did_you_mean
 from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
 from vuskit.errors import BufferNotFoundError, InvalidInputError
+from vuskit.inputs import NAN_POLICIES
 from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Side
 from vuskit.measures.thresholds import ThresholdRule, check_rule, rule_text
 from vuskit.parameters import Checked, from_mapping, number, one_of, param, texts, whole
@@ -25,6 +26,7 @@ __all__ = [
     "BufferOptions",
     "EvaluationSettings",
     "RangeAucOptions",
+    "ScoreOptions",
     "SettingOptions",
     "ThresholdOptions",
     "TopOptions",
@@ -50,25 +52,32 @@ class SettingOptions(TypedDict, total=False):
     k: int | None
     buffer_fallback: int | None
     volume_factor: float
+    nan: str
 
 
 # Settings and arrays that measures accept in addition to their own parameters.
 
 
-class ThresholdOptions(TypedDict, total=False):
+class ScoreOptions(TypedDict, total=False):
+    """Options of all measures."""
+
+    nan: str
+
+
+class ThresholdOptions(ScoreOptions, total=False):
     """Options of measures of a prediction."""
 
     threshold: ThresholdRule
     y_pred: ArrayLike | None
 
 
-class TopOptions(TypedDict, total=False):
+class TopOptions(ScoreOptions, total=False):
     """Options of measures of the highest scores."""
 
     k: int | None
 
 
-class BufferOptions(TypedDict, total=False):
+class BufferOptions(ScoreOptions, total=False):
     """Options of measures with buffers around anomalies."""
 
     buffer: Buffer
@@ -129,6 +138,8 @@ class EvaluationSettings(Checked):
         Buffer length for series for which the strategy finds none.
     volume_factor : float, default=1
         Longest buffer of VUS as a multiple of R-AUC's buffer. The published studies use 2.
+    nan : {"error", "lowest"}, default="error"
+        Missing scores (NaN): refuse them, or rank them below all other scores.
 
     Raises
     ------
@@ -182,6 +193,9 @@ class EvaluationSettings(Checked):
     )
     volume_factor: float = param(
         1.0, number(above=0), "Longest buffer of VUS, as a multiple of the buffer.", metavar="X"
+    )
+    nan: str = param(
+        "error", one_of(*NAN_POLICIES), "Missing scores: an error, or below all others (lowest)."
     )
 
     def choose_buffer(

@@ -94,6 +94,7 @@ def surface(
     side: str = EvaluationSettings.side,
     algorithm: str = "fast",
     memory_limit: int | None = None,
+    nan: str = EvaluationSettings.nan,
 ) -> Surface:
     """Compute TPR, FPR and precision over all buffer lengths and thresholds.
 
@@ -113,7 +114,7 @@ def surface(
     step : int, default=1
         Distance between buffer lengths. The surface contains 0, step, 2 step, ..., and always
         ``buffer``. VUS with the same step excludes ``buffer`` if it is not a multiple of ``step``.
-    definition, side, algorithm, memory_limit
+    definition, side, algorithm, memory_limit, nan
         As for :func:`vuskit.vus_roc`.
 
     Returns
@@ -141,11 +142,11 @@ def surface(
     [0, 2, 4, 5]
     """
     settings = EvaluationSettings(
-        buffer=buffer, thresholds=thresholds, definition=definition, step=step, side=side
+        buffer=buffer, thresholds=thresholds, definition=definition, step=step, side=side, nan=nan
     )
     check_algorithm(settings, {"algorithm": check_choice("algorithm", algorithm, _ALGORITHMS)})
     y_true, y_score, values = align_to_labels(y_true, y_score=y_score, values=values)
-    labels, scores = _checked(y_true, y_score)
+    labels, scores = _checked(y_true, y_score, settings.nan)
     buffered = PreparedLabels(labels, values).buffered(settings, with_volume=True)
     buffered.warn_if_coarse(thresholds)
     if algorithm == "fast":
@@ -179,13 +180,13 @@ def surface_to_draw(
         As for :func:`surface`.
     """
     settings = EvaluationSettings(buffer=buffer, thresholds=thresholds, **options)
-    labels, scores = _checked(y_true, y_score)
+    labels, scores = _checked(y_true, y_score, settings.nan)
     buffered = PreparedLabels(labels).buffered(settings, with_volume=True)
     return _fast(buffered, scores, settings.thresholds)
 
 
-def _checked(y_true: ArrayLike, y_score: ArrayLike) -> tuple[Labels, NDArray[Any]]:
-    labels, scores = check_pair(y_true, y_score)
+def _checked(y_true: ArrayLike, y_score: ArrayLike, nan: str) -> tuple[Labels, NDArray[Any]]:
+    labels, scores = check_pair(y_true, y_score, nan)
     if not labels.has_both_classes:
         raise InvalidInputError(
             "`y_true` must hold both normal and anomalous points, got one class"
