@@ -39,7 +39,7 @@ def data_of(page, key):
     return json.loads(re.search(rf'id="data-{key}">(.*?)</script>', text, re.DOTALL)[1])
 
 
-def test_all_writes_one_page_of_all_studies(folder, tmp_path):
+def test_all_writes_one_page_of_all_studies(folder, tmp_path, illustrated):
     page = tmp_path / "page.html"
     out = tmp_path / "out"
     arguments = ("--output", out, "--html", page, "--alpha", "0.3", "--json")

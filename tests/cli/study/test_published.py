@@ -87,7 +87,7 @@ def test_published_values_next_to_ours(folder, published, tmp_path, form):
     ("given", "message"),
     [
         (("--noise", "normals:0:1"), "`--noise` must be uniform[:X] or normal"),
-        (("--lag", "labels:2"), "X must be a number from 0 to 1"),
+        (("--lag", "labels:2"), "must be a number from 0 to 1"),
         (("--measure-option", "vus_pr"), "must have the form NAME.OPTION=VALUE"),
         (("--published", "missing"), "missing"),
     ],

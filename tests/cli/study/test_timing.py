@@ -49,7 +49,7 @@ def test_version():
     assert invoke("--version").output == f"vuskit {__version__}\n"
 
 
-def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder):
+def test_study_of_a_folder_leaves_page_tables_and_figures(tmp_path, folder, illustrated):
     output = tmp_path / "out"
     result = invoke(
         "study", "timing", folder, "--output", output, "--repeats", 1,
