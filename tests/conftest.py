@@ -70,7 +70,7 @@ def cluster():
     import distributed
     from dask_cluster import scheduler
 
-    with scheduler(2) as (file, _):
+    with scheduler(2, nanny=True) as (file, _):
         with distributed.Client(scheduler_file=file, set_as_default=False) as client:
             client.wait_for_workers(2)  # so that tests can prepare both of them
         yield file

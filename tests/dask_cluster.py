@@ -14,17 +14,20 @@ import psutil
 from waiting import eventually
 
 
-def start_worker(file, **variables):
-    """Start a Dask worker in an environment with additional variables."""
+def start_worker(file, *, nanny=False, **variables):
+    """Start a Dask worker in an environment with additional variables.
+
+    Users start it with a nanny, a second process that starts a new worker when one dies.
+    """
     command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", file]
-    options = ["--nthreads", "1", "--no-dashboard"]
+    options = ["--nthreads", "1", "--no-dashboard", "--nanny" if nanny else "--no-nanny"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen([*command, *options], env={**os.environ, **variables}, **quiet)
 
 
 @contextlib.contextmanager
-def scheduler(workers=2):
-    """A Dask scheduler with worker processes, as a user would start them."""
+def scheduler(workers=2, *, nanny=False):
+    """A Dask scheduler with worker processes."""
     # A result that a killed worker still held is looked for no longer than this.
     environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -32,7 +35,7 @@ def scheduler(workers=2):
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     options = ["--port", "0", "--no-dashboard", "--scheduler-file", file]
     processes = [subprocess.Popen([*command, *options], env=environment, **quiet)]
-    processes += [start_worker(file) for _ in range(workers)]
+    processes += [start_worker(file, nanny=nanny) for _ in range(workers)]
     try:
         assert eventually(lambda: os.path.exists(file) and os.path.getsize(file))
         yield file, processes[1:]
