@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -254,37 +255,37 @@ BREAKAGES = [
         "engine/_pool.py",
         "os.killpg(pid, signal.SIGKILL)",
         "os.kill(pid, signal.SIGKILL)",
-        "engine/test_executors.py -k child",
+        "engine/test_executors.py -k processes_end_with",
     ),
     Breakage(
         "engine/_pool.py",
         "job.repeated = True  # an earlier task of the process may be the cause",
         "return outcome",
-        "engine/test_executors.py",
+        "engine/test_executors.py -k repeated_in_a_new",
     ),
     Breakage(
         "engine/_pool.py",
         "if doubtful or not process.usable:",
         "if doubtful:",
-        "engine/test_executors.py",
+        "engine/test_executors.py -k suffers",
     ),
     Breakage(
         "engine/_pool.py",
         "return task.group is None or self.codes.get(task.group, task.code) == task.code",
         "return True",
-        "engine/test_executors.py",
+        'engine/test_executors.py -k "other_code and local"',
     ),
     Breakage(
         "engine/_process_state.py",
         "random.seed()  # the seed",
         "pass  # the seed",
-        "engine/test_process_state.py engine/test_executors.py",
+        'engine/test_process_state.py engine/test_executors.py -k "process_state or suffers"',
     ),
     Breakage(
         "engine/_process_state.py",
         "self.usable &= not self._has_busy_threads()",
         "pass",
-        "engine/test_process_state.py engine/test_executors.py",
+        "engine/test_process_state.py",
     ),
     Breakage(
         "engine/run.py",
@@ -451,7 +452,7 @@ def is_caught(breakage: Breakage, folder: Path) -> tuple[bool, str]:
         if native:
             build = [sys.executable, "hatch_build.py"]
             subprocess.run(build, cwd=folder, env=environment, capture_output=True, check=True)
-        words = breakage.tests.split()
+        words = shlex.split(breakage.tests)
         cut = words.index("-k") if "-k" in words else len(words)
         selected = [f"tests/{name}" for name in words[:cut]] + words[cut:]
         options = ["-q", "-x", "-p", "no:cacheprovider", "--basetemp", str(folder / "tmp")]
