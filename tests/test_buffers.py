@@ -99,6 +99,11 @@ def test_few_points_can_show_a_period(method):
     )
 
 
+def test_two_periods_are_enough():
+    """Few pairs of points are a long lag apart, which must not count as a low correlation."""
+    assert vuskit.estimate_period(wave(25, n=55), max_lag=36) == 25
+
+
 def test_a_wave_on_a_trend_keeps_its_period():
     values = wave(25, n=1000, noise=0.3) + np.linspace(0, 8, 1000)
     assert vuskit.estimate_period(values) == pytest.approx(25, abs=1)

@@ -189,6 +189,12 @@ def test_sensorscope_layouts_labels_and_errors(tmp_path):
     assert "wind_speed (no values)" in read_series(path).left_out
     positions = write(tmp_path / "events.csv", "start,end\n3,4\n")
     assert read_series(path, labels=positions).events == ((3, 5),)
+    exclusive = write(tmp_path / "events.csv", "start,stop\n3,4\n")
+    assert read_series(path, labels=exclusive).events == ((3, 4),)
+    times = "2008-03-01 12:02,2008-03-01 12:04\n"
+    ((start, stop),) = read_series(path, labels=write(exclusive, f"start,end\n{times}")).events
+    shorter = read_series(path, labels=write(exclusive, f"start,stop\n{times}"))
+    assert shorter.events == ((start, stop - 1),)
     # Other deployments number their packets before the readings.
     cells = [line.split() for line in path.read_text().splitlines()]
     numbered = [" ".join([*row[:8], str(place), *row[8:]]) for place, row in enumerate(cells)]

@@ -36,6 +36,14 @@ def nab_file(folder):
     return write(folder / "data/realX/cpu.csv", "timestamp,value\n" + rows)
 
 
+def test_nab_compares_times_of_different_zones(tmp_path):
+    path = nab_file(tmp_path)
+    labels = read_series(path).labels.tolist()
+    window = ["2014-04-01 02:05:00+02:00", "2014-04-01 00:15:00+00:00"]
+    write(tmp_path / "labels/combined_windows.json", json.dumps({"realX/cpu.csv": [window]}))
+    assert read_series(path).labels.tolist() == labels
+
+
 def telemanom_file(folder):
     write(
         folder / "labeled_anomalies.csv",

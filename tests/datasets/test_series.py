@@ -56,6 +56,13 @@ def test_channels_have_names():
     assert tiny(values=np.zeros((3, 2)), channels=["a", "b"]).channels == ("a", "b")
 
 
+def test_the_rest_of_a_series_has_no_part_to_train_on():
+    series = tiny(train_length=1)
+    rest = series.after(1)
+    assert (rest.n_points, rest.train_length) == (2, None)
+    assert rest.labels.tolist() == series.labels[1:].tolist()
+
+
 def test_frame_is_a_copy():
     series = tiny()
     frame = series.to_frame()
