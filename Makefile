@@ -4,6 +4,7 @@ VENV := .venv
 CORE := .venv-core
 EMPTY := .venv-wheel
 PURE := .venv-pure
+INTEGRATIONS := .venv-integrations
 # Windows keeps the programs of an environment in another folder.
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(SCRIPTS)
@@ -30,10 +31,10 @@ MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test ready core sanitize lint types layers tests test-numpy test-core test-pure workflows dist release-check wheel-check bench fuzz chaos interrupts docs docs-serve pictures clean
+.PHONY: help demo check test ready core sanitize lint types layers tests test-numpy test-core test-pure test-integrations workflows dist release-check wheel-check bench fuzz chaos interrupts docs docs-serve pictures clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo $(LIBRARY) ## Run a benchmark and two studies on made-up series; write a page of it
 	@$(BIN)/vuskit demo --output out/demo $(ARGS)
@@ -182,5 +183,16 @@ test-pure: ## Build the wheel without a compiler and run the core's tests with i
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(PURE)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt pytest pytest-xdist hypothesis
 	$(ONE_THREAD) $(PURE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(NUMPY_ONLY)
 
+# aeon needs older libraries than constraints.txt names; Spark needs java.
+$(INTEGRATIONS)/.done: $(PROJECT)
+	rm -rf $(INTEGRATIONS)
+	$(PYTHON) -m venv $(INTEGRATIONS)
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(INTEGRATIONS)/$(SCRIPTS)/python -m pip install --quiet --editable ".[bench]" \
+		aeon==1.6.0 lightning==2.6.1 pyspark==4.3.0 torch==2.13.0 pytest hypothesis
+	@touch $@
+
+test-integrations: $(INTEGRATIONS)/.done $(LIBRARY) ## Test aeon, Lightning and Spark in an environment of their own; needs java
+	$(ONE_THREAD) $(INTEGRATIONS)/$(SCRIPTS)/python -m pytest -q -p no:cacheprovider -m integration tests/test_integrations.py
+
 clean: ## Remove environments and outputs
-	rm -rf $(VENV) $(CORE) $(EMPTY) $(PURE) .peers out site dist $(LIBRARY)
+	rm -rf $(VENV) $(CORE) $(EMPTY) $(PURE) $(INTEGRATIONS) .peers out site dist $(LIBRARY)

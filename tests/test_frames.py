@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from datetime import timezone
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -650,28 +645,3 @@ def test_dask_partitions_with_whole_series_are_not_shuffled():
     assert result.npartitions == 2
     assert not is_shuffled(result)
     check_values(result)
-
-
-# --- Spark ---------------------------------------------------------------------------------------
-
-
-def test_spark_recipe(tmp_path):
-    """The file of the page about fleets."""
-    pytest.importorskip("pyspark", reason="needs pyspark")
-    if shutil.which("java") is None:
-        pytest.skip("needs java")
-    page = (Path(__file__).parents[1] / "docs" / "fleets.md").read_text(encoding="utf-8")
-    recipe = page.partition('```python title="fleet_spark.py"\n')[2].partition("```")[0]
-    rows = ROWS.rename(columns={"data": "site", "series": "machine"})
-    rows.to_parquet(tmp_path / "points.parquet")
-    workers = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, "-c", recipe]
-    subprocess.run(command, cwd=tmp_path, env=workers, check=True, timeout=600)
-    found = pd.read_parquet(tmp_path / "values.parquet")
-    found = found.sort_values(["dataset", "series"], kind="stable", ignore_index=True)
-    wanted = vuskit.evaluate_frame(
-        rows, by="machine", dataset="site", order="time", scores="forest", buffer=10
-    )
-    assert found["value"].tolist() == wanted["value"].tolist()
-    assert found["measure"].tolist() == wanted["measure"].tolist()
-    assert set(found["status"]) == {"OK"}

@@ -129,15 +129,6 @@ def test_pyod_keeps_the_scores_of_the_fitted_series():
     np.testing.assert_allclose(detector.score(spiked()[:100]), other)
 
 
-def test_aeon_detectors_score_points():
-    aeon = pytest.importorskip("aeon.anomaly_detection.series.distance_based", reason="no aeon")
-    detector = AeonDetector(aeon.KMeansAD(n_clusters=3, window_size=8), seed=5)
-    same = aeon.KMeansAD(n_clusters=3, window_size=8, random_state=5)
-    expected = same.fit_predict(spiked(), axis=0)
-    np.testing.assert_allclose(detector.fit_score(spiked()), expected)
-    assert detector.estimator.random_state is None
-
-
 def test_a_function_may_see_missing_values():
     series = np.array([1.0, np.nan, 5.0])
     filled = FunctionDetector(np.nan_to_num, impute="linear").fit_score(series)

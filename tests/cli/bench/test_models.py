@@ -133,10 +133,3 @@ def test_a_missing_library_is_reported_with_its_install_command(command, plan, m
     assert (
         "`detectors[0]`: aeon:KMeansAD needs aeon, which is not installed: pip install aeon" in text
     )
-
-
-def test_aeon_models_by_name(command, plan):
-    pytest.importorskip("aeon", reason="aeon is not installed")
-    path = plan('name = "aeon:KMeansAD"\nn_clusters = 3\nwindow_size = 20')
-    ran = command("bench", "run", path, "--plain")
-    assert ran.code == 0, ran.err
