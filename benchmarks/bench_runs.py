@@ -28,9 +28,13 @@ from pathlib import Path
 from docs_block import replace_block
 
 from vuskit._util.text import format_duration
-from vuskit.bench import Run, Store, leaderboard
+from vuskit.bench import (
+    Run,
+    leaderboard,
+)
 from vuskit.engine import Action, Outcome, Status, Task
 from vuskit.store import Named
+from vuskit.store.store import Store
 
 PAGE = Path(__file__).parents[1] / "docs" / "bench-limits.md"
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]

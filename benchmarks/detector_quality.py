@@ -35,7 +35,11 @@ from numpy.typing import NDArray
 
 from vuskit import auc_roc
 from vuskit.datasets import read_series
-from vuskit.detectors import Detector, detector_class, get_detector
+from vuskit.detectors import (
+    Detector,
+    get_detector,
+)
+from vuskit.detectors.registry import detector_class
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from vuskit.report.page import empty_page_html
+from vuskit.report.page.series import empty_page_html
 
 
 def on_files(files: Files, config: Any, **_: Any) -> Files:

@@ -9,7 +9,11 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from vuskit.datasets.synthetic import DIFFICULTIES, KINDS, list_families, make_series
+from vuskit.datasets.synthetic import (
+    list_families,
+    make_series,
+)
+from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS
 
 FOLDER = Path(__file__).parent
 SEED = 8

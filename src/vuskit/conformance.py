@@ -21,14 +21,10 @@ from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.registry import get_measure
 
 __all__ = [
-    "SCHEMA",
-    "TOLERANCE",
     "ConformanceReport",
-    "WrongAnswer",
     "answer_suite",
     "check_answers",
     "conformance_suite",
-    "suite_text",
 ]
 
 SCHEMA = "vuskit-conformance-1"

@@ -12,7 +12,10 @@ import pytest
 import vuskit
 from vuskit._util import optional
 from vuskit._util.optional import EntryPointGroup
-from vuskit.datasets import get_format, list_formats
+from vuskit.datasets import (
+    list_formats,
+)
+from vuskit.datasets.readers import get_format
 from vuskit.detectors import get_detector, list_detectors
 from vuskit.errors import InvalidInputError, PluginWarning
 from vuskit.measures import registry, thresholds

@@ -12,17 +12,23 @@ import numpy as np
 import pytest
 
 from vuskit import InvalidInputError
-from vuskit.bench import Kind, Run, Status, Store, run_plan
+from vuskit.bench import (
+    Run,
+    Status,
+    run_plan,
+)
 from vuskit.bench.actions import JobAction
 from vuskit.bench.expand import expand_plan
-from vuskit.bench.jobs import EvaluateJob, ImportJob, MeasureSpec
+from vuskit.bench.jobs import EvaluateJob, ImportJob, Kind, MeasureSpec
 from vuskit.bench.series import SeriesSource, describe_series
 from vuskit.cli._results_table import chosen_measure, read_results
-from vuskit.engine import InProcessExecutor, LocalExecutor, run_action
+from vuskit.engine._process import run_action
+from vuskit.engine.executors import InProcessExecutor, LocalExecutor
 from vuskit.measures import registry
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.publication import publication_table
 from vuskit.store.identity import scores_digest
+from vuskit.store.store import Store
 
 OWN = """
 from vuskit import register_measure

@@ -8,10 +8,16 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from vuskit.bench import Kind, Run, Store, load_plan, run_plan
+from vuskit.bench import (
+    Run,
+    load_plan,
+    run_plan,
+)
 from vuskit.bench.changes import BEFORE
 from vuskit.bench.expand import expand_plan
+from vuskit.bench.jobs import Kind
 from vuskit.kernels.backend import core_name
+from vuskit.store.store import Store
 
 DETECTORS = """
 from stale_tools import scale

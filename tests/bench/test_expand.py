@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from vuskit import InvalidInputError, evaluate
-from vuskit.bench import Kind, Run, Status, Store
+from vuskit.bench import (
+    Run,
+    Status,
+)
 from vuskit.bench.expand import expand_plan
+from vuskit.bench.jobs import Kind
 from vuskit.datasets.synthetic import make_series, three_scores
+from vuskit.store.store import Store
 
 
 def kinds(done):

@@ -9,11 +9,20 @@ import sys
 import numpy as np
 import pytest
 
-from vuskit.bench import Kind, Run, Store, load_plan, run_plan
+from vuskit.bench import (
+    Run,
+    load_plan,
+    run_plan,
+)
 from vuskit.bench.expand import expand_plan
-from vuskit.engine import InProcessExecutor, Status
+from vuskit.bench.jobs import Kind
+from vuskit.engine import (
+    Status,
+)
+from vuskit.engine.executors import InProcessExecutor
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.store import import_object
+from vuskit.store.store import Store
 
 DETECTOR = """
 from edited_helper import scaled

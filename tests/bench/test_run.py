@@ -10,7 +10,13 @@ import pytest
 from bench.conftest import Workshop
 
 from vuskit import InvalidInputError
-from vuskit.bench import Kind, Run, Status, leaderboard, measure_called
+from vuskit.bench import (
+    Run,
+    Status,
+    leaderboard,
+)
+from vuskit.bench._leaderboard import measure_called
+from vuskit.bench.jobs import Kind
 
 OWN = """
 import vuskit

@@ -8,8 +8,17 @@ import pytest
 from dask_cluster import kill_tree, scheduler
 from waiting import Gate, eventually
 
-from vuskit.bench import Kind, Run, Store, run_plan
-from vuskit.engine import DaskExecutor, InProcessExecutor, Limits, LocalExecutor, Status
+from vuskit.bench import (
+    Run,
+    run_plan,
+)
+from vuskit.bench.jobs import Kind
+from vuskit.engine import (
+    Limits,
+    Status,
+)
+from vuskit.engine.executors import DaskExecutor, InProcessExecutor, LocalExecutor
+from vuskit.store.store import Store
 
 # Generous: the machine may be busy. Only a job that sleeps for ever meets a short limit.
 LIMITS = Limits(seconds=300.0, memory=400_000_000)

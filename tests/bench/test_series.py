@@ -13,7 +13,10 @@ import pytest
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan, run_plan
 from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
-from vuskit.engine import DaskExecutor, Limits
+from vuskit.engine import (
+    Limits,
+)
+from vuskit.engine.executors import DaskExecutor
 from vuskit.errors import ChangedInputError
 
 VUSKIT = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]

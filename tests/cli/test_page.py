@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vuskit.report.page import empty_page_html
+from vuskit.report.page.series import empty_page_html
 
 
 def test_the_empty_page_is_written(command, tmp_path):

@@ -7,8 +7,11 @@ import pytest
 
 from datasets.test_readers import EXAMPLES, YAHOO, packed_212, write
 from vuskit.bench.series import SeriesSource, describe_series
-from vuskit.datasets import get_format, read_series, register_format
-from vuskit.datasets.readers import registry
+from vuskit.datasets import (
+    read_series,
+    register_format,
+)
+from vuskit.datasets.readers import get_format, registry
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from vuskit.datasets import Series
 from vuskit.datasets.synthetic import (
-    DIFFICULTIES,
-    KINDS,
     labeled_scores,
     labels_with_events,
     list_families,
@@ -22,6 +20,7 @@ from vuskit.datasets.synthetic import (
 )
 from vuskit.datasets.synthetic.labels import place_events
 from vuskit.datasets.synthetic.mackey_glass import mackey_glass, mackey_glass_curve
+from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS
 from vuskit.datasets.synthetic.registry import get_family
 from vuskit.errors import InvalidInputError
 

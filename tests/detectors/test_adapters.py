@@ -14,10 +14,10 @@ from vuskit.detectors import (
     PyODDetector,
     SklearnDetector,
     adapt,
-    find_model_class,
     get_detector,
 )
 from vuskit.detectors._windows import all_windows, center_on_points
+from vuskit.detectors.adapters import find_model_class
 from vuskit.errors import InvalidInputError
 
 

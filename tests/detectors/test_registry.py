@@ -8,8 +8,13 @@ import sys
 
 import pytest
 
-from vuskit.detectors import Detector, detector_class, get_detector, list_detectors, registry
-from vuskit.detectors.registry import ENTRY_POINTS, register_detector
+from vuskit.detectors import (
+    Detector,
+    get_detector,
+    list_detectors,
+    registry,
+)
+from vuskit.detectors.registry import ENTRY_POINTS, detector_class, register_detector
 from vuskit.errors import InvalidInputError
 
 PAPER = {"iforest", "lof", "mp", "norma", "pca", "ae", "lstm_ad", "poly", "cnn", "ocsvm"}

@@ -40,6 +40,7 @@ PRIVATE = {
         "kernels",
         "measures",
         "store",
+        "times",
     )
 }
 

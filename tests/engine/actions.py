@@ -24,7 +24,11 @@ from typing import Any
 import numpy as np
 from waiting import Gate
 
-from vuskit.engine import Action, NotApplicableError, StaleWorkerError, Task
+from vuskit.engine import (
+    Action,
+    Task,
+)
+from vuskit.engine.tasks import NotApplicableError, StaleWorkerError
 
 
 @dataclass(frozen=True)

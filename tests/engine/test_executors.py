@@ -21,12 +21,8 @@ from waiting import Gate, eventually
 import vuskit
 from vuskit import InvalidInputError
 from vuskit.engine import (
-    UNLIMITED,
-    DaskExecutor,
     ExecutorSettings,
-    InProcessExecutor,
     Limits,
-    LocalExecutor,
     MemoryResults,
     Status,
     Task,
@@ -36,6 +32,8 @@ from vuskit.engine import (
 )
 from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import BROKEN_EXIT
+from vuskit.engine.executors import DaskExecutor, InProcessExecutor, LocalExecutor
+from vuskit.engine.tasks import UNLIMITED
 
 # Generous: the machine may be busy. Only an action that sleeps forever meets a short limit.
 LIMITS = Limits(seconds=300.0, memory=400_000_000)

@@ -10,8 +10,13 @@ import weakref
 
 import pytest
 
-from vuskit.engine import Action, MemoryResults, Task, run_action, run_tasks
-from vuskit.engine._process import outcome_of, pack, warm_up_action
+from vuskit.engine import (
+    Action,
+    MemoryResults,
+    Task,
+    run_tasks,
+)
+from vuskit.engine._process import outcome_of, pack, run_action, warm_up_action
 from vuskit.engine.executors import ExecutorSettings
 
 

@@ -20,17 +20,15 @@ from waiting import Gate, eventually
 from vuskit import InvalidInputError
 from vuskit.engine import (
     Action,
-    DaskExecutor,
     ExecutorSettings,
-    InProcessExecutor,
     Limits,
-    LocalExecutor,
     MemoryResults,
-    StaleWorkerError,
     Status,
     Task,
     run_tasks,
 )
+from vuskit.engine.executors import DaskExecutor, InProcessExecutor, LocalExecutor
+from vuskit.engine.tasks import StaleWorkerError
 from vuskit.errors import ChangedInputError
 from vuskit.store import Store
 

@@ -7,7 +7,13 @@ import dataclasses
 import pytest
 
 from vuskit import InvalidInputError
-from vuskit.engine import Action, Limits, NotApplicableError, Status, run_action
+from vuskit.engine import (
+    Action,
+    Limits,
+    Status,
+)
+from vuskit.engine._process import run_action
+from vuskit.engine.tasks import NotApplicableError
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,12 @@ from vuskit.studies.result import SeriesValues
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.sources import StudyInput
-from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing import (
+    Setting,
+    TimingResult,
+)
 from vuskit.studies.timing.cases import settings_of
+from vuskit.studies.timing.results import Sample
 
 NAMES = tuple(measure.name for measure in resolve_measures("paper"))
 DETECTORS = ("AE", "LOF", "OCSVM")

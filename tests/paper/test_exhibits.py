@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from vuskit.errors import InvalidInputError
-from vuskit.paper import exhibits, list_exhibits, select_exhibits
+from vuskit.paper import (
+    exhibits,
+    list_exhibits,
+)
+from vuskit.paper.exhibits import select_exhibits
 
 
 def test_all_exhibits_of_the_paper_are_there():

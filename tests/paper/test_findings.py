@@ -7,15 +7,12 @@ import pytest
 from paper import made_results as made
 
 from vuskit.paper import (
-    Material,
-    Statement,
-    Verdict,
-    check_statements,
     list_exhibits,
     list_statements,
-    select_exhibits,
 )
-from vuskit.paper.exhibits import RESULTS
+from vuskit.paper.exhibits import RESULTS, select_exhibits
+from vuskit.paper.findings import Statement, Verdict, check_statements
+from vuskit.paper.material import Material
 
 BEST, WORST = 0.01, 0.2
 

@@ -6,8 +6,10 @@ import pytest
 from paper import made_results as made
 from report.browser import await_section, expect, low_contrast, scrolls_sideways
 
-from vuskit.paper import Material, check_statements, select_exhibits
+from vuskit.paper.exhibits import select_exhibits
 from vuskit.paper.files import MadeExhibit, make_exhibit
+from vuskit.paper.findings import check_statements
+from vuskit.paper.material import Material
 from vuskit.paper.page import paper_page_html
 from vuskit.paper.settings_text import describe_settings
 

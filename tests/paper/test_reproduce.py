@@ -12,7 +12,11 @@ from studies.scored import make_scored, make_several, write_scored
 from studies.timing.estimates import estimated_times
 
 from vuskit.errors import InvalidInputError
-from vuskit.paper import Verdict, list_exhibits, reproduce
+from vuskit.paper import (
+    list_exhibits,
+    reproduce,
+)
+from vuskit.paper.findings import Verdict
 
 OPTIONS = {
     name: {"buffer": 24, **more}

@@ -8,7 +8,7 @@ import numpy as np
 from report.runs import run_inline, write_plan
 
 from vuskit.bench import Run
-from vuskit.datasets.synthetic import demo_series
+from vuskit.datasets.synthetic.demo import demo_series
 from vuskit.report.page import run_page_html
 from vuskit.report.page.run import RunReport
 from vuskit.studies import run_study

@@ -12,9 +12,13 @@ from studies.scored import make_several
 from vuskit import figures
 from vuskit.studies import compare, run_study, summarize
 from vuskit.studies.sensitivity import compare_cases, sensitivity
-from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing import (
+    Setting,
+    TimingResult,
+)
 from vuskit.studies.timing.cases import settings_of
 from vuskit.studies.timing.contestants import CONTESTANTS
+from vuskit.studies.timing.results import Sample
 
 BUFFER = 24
 

@@ -8,7 +8,6 @@ from studies.tables import noisy_twins
 
 from vuskit.errors import InvalidInputError
 from vuskit.statistics import (
-    complete_rows,
     effect_sizes,
     friedman_test,
     mean_ranks,
@@ -16,7 +15,7 @@ from vuskit.statistics import (
     wilcoxon_test,
 )
 from vuskit.statistics.comparison import compare_columns
-from vuskit.statistics.tables import without_noise
+from vuskit.statistics.tables import complete_rows, without_noise
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])

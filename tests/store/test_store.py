@@ -18,7 +18,12 @@ from bench.conftest import Workshop
 
 from vuskit import InvalidInputError
 from vuskit.bench import Run
-from vuskit.engine import LocalExecutor, Outcome, Status, Task
+from vuskit.engine import (
+    Outcome,
+    Status,
+    Task,
+)
+from vuskit.engine.executors import LocalExecutor
 from vuskit.errors import ChangedInputError, VuskitError
 from vuskit.store import Store, StoreError, key_of, store
 from vuskit.store.store import SCHEMA_VERSION, TABLES

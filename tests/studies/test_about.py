@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from vuskit import get_measure, register_measure
 from vuskit.cli.app import app
 from vuskit.datasets import ScoredSeries, Series
-from vuskit.engine import StaleWorkerError
+from vuskit.engine.tasks import StaleWorkerError
 from vuskit.measures import registry
 from vuskit.measures.thresholds import Sigma
 from vuskit.parameters import number, param
@@ -31,11 +31,11 @@ from vuskit.studies import (
     Separability,
     SeriesValues,
     Study,
-    ValuesResult,
     run_study,
     study,
 )
 from vuskit.studies import registry as studies_registry
+from vuskit.studies.result import ValuesResult
 from vuskit.studies.run import about_study, check_code
 
 OTHER_NAMES = {"good": "LOF", "late": "PCA", "noisy": "AE", "useless": "random"}

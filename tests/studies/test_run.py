@@ -16,7 +16,9 @@ from dask_cluster import kill_tree, scheduler
 from studies.scored import SOME, make_scored, make_several, stored, write_scored
 from waiting import eventually
 
-from vuskit.engine import DaskExecutor, ExecutorSettings, Limits, NotApplicableError
+from vuskit.engine import ExecutorSettings, Limits
+from vuskit.engine.executors import DaskExecutor
+from vuskit.engine.tasks import NotApplicableError
 from vuskit.errors import InvalidInputError
 from vuskit.measures import Measure
 from vuskit.studies import (
@@ -24,10 +26,10 @@ from vuskit.studies import (
     Robustness,
     SeriesValues,
     Study,
-    ValuesResult,
     run_study,
     study,
 )
+from vuskit.studies.result import ValuesResult
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 from vuskit.algorithms._naive import naive
 from vuskit.algorithms._opt import opt
 from vuskit.algorithms._opt_mem import opt_mem
-from vuskit.algorithms._steps import OperationCounter, Problem, RangeRates, areas, thresholds_of
+from vuskit.algorithms._steps import (
+    OperationCounter,
+    Problem,
+    RangeRates,
+    areas,
+    thresholds_of,
+)
 from vuskit.errors import InvalidInputError
 
 __all__ = [
-    "ALGORITHMS",
-    "DEFAULT_MEMORY_LIMIT",
     "OperationCounter",
-    "RangeRates",
     "areas",
     "range_rates",
 ]

@@ -26,7 +26,10 @@ from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.readers import doubles_from_texts, may_hold_large_integers
 from vuskit.datasets.readers.column_roles import Columns, open_columns
-from vuskit.engine import Action, NotApplicableError, StaleWorkerError
+from vuskit.engine import (
+    Action,
+)
+from vuskit.engine.tasks import NotApplicableError, StaleWorkerError
 from vuskit.errors import BufferNotFoundError, ChangedInputError, MeasureError
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure

@@ -30,7 +30,10 @@ from vuskit.bench.jobs import (
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
 from vuskit.bench.saved_scores import find_saved_scores
 from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
-from vuskit.datasets import Collection, read_collection
+from vuskit.datasets import (
+    Collection,
+)
+from vuskit.datasets.collection import read_collection
 from vuskit.datasets.readers import Candidate
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import Status

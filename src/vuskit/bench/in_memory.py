@@ -33,12 +33,12 @@ from vuskit.engine import (
     Action,
     ExecutorSettings,
     MemoryResults,
-    NotApplicableError,
     Outcome,
     Status,
     Task,
     run_tasks,
 )
+from vuskit.engine.tasks import NotApplicableError
 from vuskit.errors import InvalidInputError, MeasureError, VuskitError
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures

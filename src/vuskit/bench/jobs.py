@@ -16,14 +16,12 @@ from vuskit._util.text import listed, plural
 from vuskit.bench.series import SeriesRef
 from vuskit.datasets import Series
 from vuskit.detectors import (
-    Adapted,
     Detector,
     adapt,
-    detector_class,
-    find_model_class,
     get_detector,
-    is_model_name,
 )
+from vuskit.detectors.adapters import Adapted, find_model_class, is_model_name
+from vuskit.detectors.registry import detector_class
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, get_measure

@@ -22,9 +22,16 @@ from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
 from vuskit.datasets.readers import get_format
-from vuskit.datasets.synthetic import get_family, make_series
-from vuskit.detectors import detector_class
-from vuskit.engine import EXECUTOR_KINDS, ExecutorSettings, Limits
+from vuskit.datasets.synthetic import (
+    make_series,
+)
+from vuskit.datasets.synthetic.registry import get_family
+from vuskit.detectors.registry import detector_class
+from vuskit.engine import (
+    ExecutorSettings,
+    Limits,
+)
+from vuskit.engine.executors import EXECUTOR_KINDS
 from vuskit.errors import InvalidInputError, MissingDependencyError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures

@@ -16,7 +16,14 @@ from vuskit.bench.expand import ExpandedPlan, expand_plan
 from vuskit.bench.jobs import EvaluateJob, Job
 from vuskit.bench.plan import Plan
 from vuskit.bench.run import Run
-from vuskit.engine import Executor, Outcome, Progress, Task, make_executor, run_tasks
+from vuskit.engine import (
+    Outcome,
+    Progress,
+    Task,
+    make_executor,
+    run_tasks,
+)
+from vuskit.engine.executors import Executor
 from vuskit.store.store import Store
 
 _END_ATTEMPTS = 5

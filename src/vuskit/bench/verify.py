@@ -21,8 +21,11 @@ from vuskit.bench.plan import detector_specs, make_plan
 from vuskit.bench.run import Run, RunSeries, stored_action, stored_buffer
 from vuskit.buffers import reads_values
 from vuskit.datasets import Series
-from vuskit.detectors import detector_class
-from vuskit.engine import NotApplicableError, Status
+from vuskit.detectors.registry import detector_class
+from vuskit.engine import (
+    Status,
+)
+from vuskit.engine.tasks import NotApplicableError
 from vuskit.errors import InvalidInputError, MissingDependencyError, VuskitError
 from vuskit.measures.registry import list_measures
 from vuskit.measures.settings import EvaluationSettings

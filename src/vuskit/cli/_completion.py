@@ -68,7 +68,10 @@ def complete_sides() -> list[str]:
 
 def complete_detectors() -> list[tuple[str, str]]:
     """Detectors by name."""
-    from vuskit.detectors import detector_class, list_detectors
+    from vuskit.detectors import (
+        list_detectors,
+    )
+    from vuskit.detectors.registry import detector_class
 
     found = []
     for name in list_detectors():
@@ -89,7 +92,7 @@ def complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_averages() -> list[str]:
     """Units to average over."""
-    from vuskit.bench import AVERAGES
+    from vuskit.bench._leaderboard import AVERAGES
 
     return list(AVERAGES)
 

@@ -420,7 +420,10 @@ def _evaluate_as_run(
     options: EvaluateOptions,
     folder: Path,
 ) -> None:
-    from vuskit.bench import Run, Store
+    from vuskit.bench import (
+        Run,
+    )
+    from vuskit.store.store import Store
 
     if sources.by is not None:
         Store(folder).close()  # a store must be created in an empty folder

@@ -294,7 +294,7 @@ def selected(
         If a name is unknown, settings are mixed, there are no data sets, or too few series
         have values of all detectors.
     """
-    from vuskit.bench import common_series
+    from vuskit.bench._leaderboard import common_series
 
     if by == "dataset" and "dataset" not in frame.columns:
         raise InvalidInputError(
@@ -398,8 +398,8 @@ def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
 
 def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
     """Return means over the series of each data set; all columns use the same series."""
-    from vuskit.bench import common_series, rows_of_mean
-    from vuskit.statistics import complete_rows
+    from vuskit.bench._leaderboard import common_series, rows_of_mean
+    from vuskit.statistics.tables import complete_rows
 
     if missing != "worst":
         table, _ = complete_rows(table, missing=missing)

@@ -302,7 +302,7 @@ def _detectors(source: _Source) -> list[str]:
 
 def _with_directions(table: pd.DataFrame) -> pd.DataFrame:
     """Add direction and title of each measure, from a run if possible."""
-    from vuskit.bench import measure_called
+    from vuskit.bench._leaderboard import measure_called
 
     known = {str(name): measure_called(str(name)) for name in dict.fromkeys(table["measure"])}
     facts: dict[str, dict[str, Any]] = {

@@ -125,7 +125,7 @@ def compare(
 
     Example: vuskit compare results.csv --figure ranks.pdf
     """
-    from vuskit.bench import AVERAGES
+    from vuskit.bench._leaderboard import AVERAGES
     from vuskit.cli._buffer_check import BufferCheck, write_buffer_ranks
     from vuskit.cli._results_table import chosen_measure, selected
     from vuskit.cli._sources import read_sources
@@ -225,7 +225,7 @@ def _means(
     options: dict[str, Any],
 ) -> PublicationTable | None:
     """Return the table of means, as in a leaderboard; None without common series."""
-    from vuskit.bench import directions
+    from vuskit.bench._leaderboard import directions
     from vuskit.cli._results_table import long_values
     from vuskit.report.publication import publication_table
 
@@ -263,7 +263,7 @@ def _save_figure(found: TableComparison, path: Path) -> None:
 
 def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
     from vuskit.cli.study._output import written
-    from vuskit.report.page import write_comparison
+    from vuskit.report.page.studies import write_comparison
 
     page, *_ = written(write_comparison, found, folder, latex=latex)
     say(f"page, tables and diagram: {page}")

@@ -64,7 +64,7 @@ from vuskit.cli._output import (
     terminal_width,
     write,
 )
-from vuskit.engine import EXECUTOR_KINDS
+from vuskit.engine.executors import EXECUTOR_KINDS
 from vuskit.errors import (
     BufferNotFoundError,
     InvalidInputError,

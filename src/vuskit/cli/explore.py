@@ -22,7 +22,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    from vuskit.explore import Content
+    from vuskit.explore.content import Content
 
 __all__ = ["StudyReader", "explore"]
 

@@ -86,7 +86,10 @@ def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
     Example: vuskit list detectors --json
     """
-    from vuskit.detectors import detector_class, list_detectors
+    from vuskit.detectors import (
+        list_detectors,
+    )
+    from vuskit.detectors.registry import detector_class
 
     records: list[dict[str, Any]] = []
     for name in list_detectors():

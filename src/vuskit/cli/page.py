@@ -28,7 +28,7 @@ def page(
 
     Example: vuskit page --empty try.html
     """
-    from vuskit.report.page import empty_page_html
+    from vuskit.report.page.series import empty_page_html
 
     check_page("--empty", empty)
     write_file(empty, empty_page_html())

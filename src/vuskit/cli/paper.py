@@ -138,8 +138,11 @@ def paper(
     Example: vuskit paper scores --only fig-11,table-3 --output paper
     """
     from vuskit.engine import ExecutorSettings, Limits
-    from vuskit.paper import reproduce, select_exhibits
+    from vuskit.paper import (
+        reproduce,
+    )
     from vuskit.paper.demo import DEMO_DETECTORS, DEMO_OPTIONS, write_demo_series
+    from vuskit.paper.exhibits import select_exhibits
 
     form = chosen_format(json=as_json, csv=as_csv)
     check_choice("--executor", executor, ("local", "dask"))
@@ -241,7 +244,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _write_text(result: PaperResult) -> None:
     """Write the findings as text."""
-    from vuskit.paper import Verdict
+    from vuskit.paper.findings import Verdict
 
     width = terminal_width()
     lines = []

@@ -10,11 +10,13 @@ from vuskit.datasets.catalog import (
     get_dataset,
     list_datasets,
 )
-from vuskit.datasets.collection import Collection, SeriesFile, read_collection, read_series
+from vuskit.datasets.collection import (
+    Collection,
+    read_series,
+)
 from vuskit.datasets.description import DatasetDescription, DatasetTable, describe
 from vuskit.datasets.readers import (
     Format,
-    get_format,
     list_formats,
     read_scores,
     register_format,
@@ -30,15 +32,12 @@ __all__ = [
     "Format",
     "ScoredSeries",
     "Series",
-    "SeriesFile",
     "cache_folder",
     "describe",
     "fetch",
     "get_dataset",
-    "get_format",
     "list_datasets",
     "list_formats",
-    "read_collection",
     "read_scores",
     "read_series",
     "register_format",

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from vuskit.detectors._values import KEEP, read_values
+from vuskit.detectors._values import KEEP
 from vuskit.detectors.adapters import (
-    ADAPTERS,
-    Adapted,
     AeonDetector,
     FunctionDetector,
     PyODDetector,
     PyODSeriesDetector,
     SklearnDetector,
     adapt,
-    find_model_class,
-    is_model_name,
 )
 from vuskit.detectors.base import (
     Detector,
     ModelDetector,
-    Progress,
-    TrainingProgress,
     Windowed,
     WindowModel,
 )
@@ -35,14 +29,12 @@ from vuskit.detectors.ocsvm import OCSVM
 from vuskit.detectors.pca import PCA
 from vuskit.detectors.poly import POLY
 from vuskit.detectors.registry import (
-    detector_class,
     get_detector,
     list_detectors,
     register_detector,
 )
 
 __all__ = [
-    "ADAPTERS",
     "CNN",
     "KEEP",
     "LOF",
@@ -51,7 +43,6 @@ __all__ = [
     "OCSVM",
     "PCA",
     "POLY",
-    "Adapted",
     "AeonDetector",
     "AutoEncoder",
     "Constant",
@@ -61,21 +52,15 @@ __all__ = [
     "ModelDetector",
     "MovingZScore",
     "NormA",
-    "Progress",
     "PyODDetector",
     "PyODSeriesDetector",
     "Random",
     "SklearnDetector",
-    "TrainingProgress",
     "Values",
     "WindowModel",
     "Windowed",
     "adapt",
-    "detector_class",
-    "find_model_class",
     "get_detector",
-    "is_model_name",
     "list_detectors",
-    "read_values",
     "register_detector",
 ]

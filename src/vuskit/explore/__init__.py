@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from vuskit.explore.content import Content, open_content
+from vuskit.explore.content import open_content
 from vuskit.explore.server import ExploreServer
 
-__all__ = ["Content", "ExploreServer", "open_content"]
+__all__ = [
+    "ExploreServer",
+    "open_content",
+]

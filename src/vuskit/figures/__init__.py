@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from vuskit.figures.base import (
     Display,
-    FigureEntry,
     get_figure,
     list_figures,
     register_figure,
@@ -60,11 +59,11 @@ from vuskit.figures.boxes import (  # isort: skip
     SeparabilityBoxDisplay,
 )
 from vuskit.figures.consistency import EntropyDisplay, RankLinesDisplay  # isort: skip
-from vuskit.figures.timing import (  # isort: skip
-    TimingPanel,
+from vuskit.figures.timing import (
     TimingSeriesDisplay,
     TimingSweepDisplay,
 )
+
 from vuskit.figures.summary import ScatterDisplay, SummaryDisplay  # isort: skip
 
 __all__ = [
@@ -78,7 +77,6 @@ __all__ = [
     "DetectorComparisonDisplay",
     "Display",
     "EntropyDisplay",
-    "FigureEntry",
     "LabelEvolutionDisplay",
     "LabelingDisplay",
     "MultiComparisonMatrixDisplay",
@@ -99,7 +97,6 @@ __all__ = [
     "SummaryDisplay",
     "SurfaceDisplay",
     "SweepDisplay",
-    "TimingPanel",
     "TimingSeriesDisplay",
     "TimingSweepDisplay",
     "VolumeDisplay",

@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
-from vuskit.algorithms import ALGORITHMS, RangeRates, areas, range_rates
+from vuskit.algorithms import (
+    ALGORITHMS,
+    areas,
+    range_rates,
+)
+from vuskit.algorithms._steps import RangeRates
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import Labels, align_to_labels, check_choice, check_pair
 from vuskit.kernels.ranking import rank_table

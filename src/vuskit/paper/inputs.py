@@ -12,8 +12,8 @@ from vuskit._util.optional import is_installed
 from vuskit._util.text import plural
 from vuskit.bench import Run, run_plan
 from vuskit.bench.plan import make_plan, planned_folder
-from vuskit.datasets import read_collection
-from vuskit.detectors import detector_class
+from vuskit.datasets.collection import read_collection
+from vuskit.detectors.registry import detector_class
 from vuskit.engine import ExecutorSettings
 from vuskit.errors import InvalidInputError
 from vuskit.studies import Source, open_scores

@@ -20,10 +20,10 @@ from vuskit.studies import Source, StudyResult, get_study, load_study_result
 from vuskit.studies.saved import pack
 from vuskit.studies.timing import (
     Case,
-    scored_cases,
     synthetic_cases,
     timing_study,
 )
+from vuskit.studies.timing.cases import scored_cases
 
 STUDIES = ("consistency", "scenarios", "robustness", "separability")
 """Studies in the order in which they run: fast ones, which may reject the data, come first."""

@@ -20,8 +20,6 @@ from vuskit.measures.registry import Measure
 from vuskit.measures.results import Comparison
 from vuskit.measures.thresholds import ThresholdRule
 
-__all__ = ["RECORD_FIELDS", "EvaluationReport"]
-
 SCHEMA = "vuskit-evaluation-1"
 RECORD_FIELDS = (
     "score",

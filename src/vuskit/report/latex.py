@@ -12,8 +12,6 @@ from vuskit.report.tables import footnotes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["latex_frame", "latex_table"]
-
 
 def latex_frame(frame: pd.DataFrame, *, notes: Sequence[str] = ()) -> str:
     r"""Return a table in LaTeX (package booktabs), with three digits per number.

@@ -19,8 +19,12 @@ from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural, quoted
-from vuskit.bench import AVERAGES, Run, Status, Values, measure_called
-from vuskit.bench._leaderboard import common_series, measures_in_order
+from vuskit.bench import (
+    Run,
+    Status,
+    Values,
+)
+from vuskit.bench._leaderboard import AVERAGES, common_series, measure_called, measures_in_order
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
@@ -31,11 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "COLUMNS",
-    "SPREADS",
     "PublicationTable",
     "publication_table",
-    "table_page",
 ]
 
 COLUMNS = ("dataset", "measure")

@@ -15,15 +15,6 @@ from vuskit.report.evaluation import EvaluationReport
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "TABLE_FORMATS",
-    "footnotes",
-    "markdown_table",
-    "plain_table",
-    "titled_table",
-    "with_titles",
-    "write_table",
-]
 
 _MEASURE_COLUMNS = {"measure", "first", "second", "name"}
 _WRITERS: dict[str, Callable[[Any, Path], None]] = {

@@ -7,10 +7,11 @@ correction, alpha and n.
 from __future__ import annotations
 
 from vuskit.statistics.bayes import BayesianTest, bayesian_signed_rank_test
-from vuskit.statistics.comparison import compare_columns
 from vuskit.statistics.effects import effect_sizes
 from vuskit.statistics.ranks import RankIntervals, rank_groups, rank_intervals
-from vuskit.statistics.tables import complete_rows, list_missing_policies, mean_ranks
+from vuskit.statistics.tables import (
+    mean_ranks,
+)
 from vuskit.statistics.tests import (
     GlobalTest,
     PairwiseTest,
@@ -25,11 +26,8 @@ __all__ = [
     "PairwiseTest",
     "RankIntervals",
     "bayesian_signed_rank_test",
-    "compare_columns",
-    "complete_rows",
     "effect_sizes",
     "friedman_test",
-    "list_missing_policies",
     "mean_ranks",
     "nemenyi_test",
     "rank_groups",

@@ -14,7 +14,7 @@ import numpy as np
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural
-from vuskit.bench import common_series
+from vuskit.bench._leaderboard import common_series
 from vuskit.errors import InvalidInputError
 from vuskit.figures import CriticalDifferenceDisplay, MultiComparisonMatrixDisplay
 from vuskit.figures.critical_difference import BARS

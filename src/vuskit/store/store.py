@@ -161,8 +161,8 @@ class Store:
     Examples
     --------
     >>> import tempfile
-    >>> from vuskit.bench import Store
     >>> from vuskit.engine import Outcome, Status, Task
+    >>> from vuskit.store import Store
     >>> task = Task("a" * 32, "a square", None, "square", {"number": 3})
     >>> with Store(tempfile.mkdtemp()) as store:
     ...     store.save([(task, Outcome(Status.OK, 9))])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from vuskit.statistics.comparison import TableComparison, compare, list_pairwise_tests
+from vuskit.statistics.comparison import (
+    TableComparison,
+    compare,
+)
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
 from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
@@ -15,11 +18,9 @@ from vuskit.studies.published import (
 )
 from vuskit.studies.registry import get_study, list_studies, study
 from vuskit.studies.result import (
-    BufferUse,
     Failure,
     SeriesValues,
     StudyResult,
-    ValuesResult,
     load_study_result,
     load_study_results,
 )
@@ -34,14 +35,12 @@ from vuskit.studies.scenarios import (
 from vuskit.studies.separability import (
     Separability,
     SeparabilityResult,
-    peak_percentile,
 )
 from vuskit.studies.sources import Source, StudyInput, changed_inputs, open_scores
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
 
 __all__ = [
     "BufferDependence",
-    "BufferUse",
     "Consistency",
     "ConsistencyResult",
     "DetectorStudy",
@@ -63,20 +62,17 @@ __all__ = [
     "Summary",
     "SummaryStudy",
     "TableComparison",
-    "ValuesResult",
     "buffer_dependence",
     "changed_inputs",
     "compare",
     "compare_with_published",
     "evaluate_detectors",
     "get_study",
-    "list_pairwise_tests",
     "list_studies",
     "load_study_result",
     "load_study_results",
     "open_scores",
     "paper_scenarios",
-    "peak_percentile",
     "read_published",
     "run_study",
     "study",

@@ -26,16 +26,16 @@ from vuskit.datasets import ScoredSeries
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import (
     Action,
-    Executor,
     ExecutorSettings,
     Limits,
     Outcome,
     Progress,
-    StaleWorkerError,
     Status,
     Task,
     run_tasks,
 )
+from vuskit.engine.executors import Executor
+from vuskit.engine.tasks import StaleWorkerError
 from vuskit.errors import (
     ChangedInputError,
     InvalidInputError,

@@ -17,7 +17,11 @@ from vuskit._util.names import match_names
 from vuskit.bench import Run, RunSeries, StoredScores
 from vuskit.bench.series import SeriesSource
 from vuskit.buffers import BufferChoice, choose_buffer
-from vuskit.datasets import ScoredSeries, read_collection, read_scores
+from vuskit.datasets import (
+    ScoredSeries,
+    read_scores,
+)
+from vuskit.datasets.collection import read_collection
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.errors import InvalidInputError, VuskitError
 

@@ -19,11 +19,15 @@ from report.runs import run_inline
 from typer.testing import CliRunner
 
 import vuskit
-from vuskit.bench import Run, Store, load_plan
+from vuskit.bench import (
+    Run,
+    load_plan,
+)
 from vuskit.cli import main
 from vuskit.cli.app import app
 from vuskit.datasets.synthetic import three_scores
 from vuskit.errors import VuskitError
+from vuskit.store.store import Store
 
 PLAN = """
 [[series]]

@@ -19,7 +19,10 @@ from vuskit.cli._progress import StepProgress
 from vuskit.cli.demo import command as demo_module
 from vuskit.cli.demo.files import DemoFolder, plan_text
 from vuskit.cli.demo.findings import Findings
-from vuskit.datasets.synthetic import demo_series, list_families
+from vuskit.datasets.synthetic import (
+    list_families,
+)
+from vuskit.datasets.synthetic.demo import demo_series
 from vuskit.errors import VuskitError
 from vuskit.measures.registry import resolve_measures
 

@@ -13,7 +13,7 @@ from report.browser import (
 )
 from report.demo_page import DETECTORS, SERIES, demo_page
 
-from vuskit.datasets.synthetic import demo_series
+from vuskit.datasets.synthetic.demo import demo_series
 
 
 @pytest.fixture(scope="module")

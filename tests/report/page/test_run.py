@@ -23,7 +23,10 @@ from report.runs import (
 )
 
 import vuskit
-from vuskit.bench import Run, measure_called
+from vuskit.bench import (
+    Run,
+)
+from vuskit.bench._leaderboard import measure_called
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
 from vuskit.report.page.run import RunReport, series_report

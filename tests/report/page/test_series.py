@@ -14,9 +14,17 @@ from report.evaluated import EVIL, EVIL_SCORE, report_of
 
 from vuskit.datasets.synthetic import three_scores
 from vuskit.figures._drawing import thinned
-from vuskit.report.page import empty_page_html, series_page_html
+from vuskit.report.page import (
+    series_page_html,
+)
 from vuskit.report.page.document import safe_json
-from vuskit.report.page.series import Detail, drawing_data, encoded_scores, whole_scores
+from vuskit.report.page.series import (
+    Detail,
+    drawing_data,
+    empty_page_html,
+    encoded_scores,
+    whole_scores,
+)
 
 
 @pytest.fixture(scope="module")

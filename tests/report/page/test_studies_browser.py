@@ -41,8 +41,12 @@ from vuskit.studies.base import Study
 from vuskit.studies.registry import study
 from vuskit.studies.result import Failure, StudyResult
 from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing import (
+    Setting,
+    TimingResult,
+)
 from vuskit.studies.timing.cases import PARAMETERS, settings_of
+from vuskit.studies.timing.results import Sample
 from vuskit.studies.timing.tables import joint_slopes, rows_of_sweep, single_slopes, speed_ratios
 
 EVIL = "<img src=x onerror=alert(1)>"

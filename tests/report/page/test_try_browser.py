@@ -13,7 +13,7 @@ from report.evaluated import EVIL, EVIL_SCORE
 import vuskit
 from vuskit.datasets.readers.column_roles import read_score_file
 from vuskit.measures.registry import resolve_measures
-from vuskit.report.page import empty_page_html
+from vuskit.report.page.series import empty_page_html
 
 DROP = """([name, text]) => {
   const files = new DataTransfer();

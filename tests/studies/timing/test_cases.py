@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from vuskit.errors import InvalidInputError
-from vuskit.studies.timing import Setting, real_cases, synthetic_cases, timing_study
-from vuskit.studies.timing.cases import PARAMETERS, settings_of
+from vuskit.studies.timing import (
+    Setting,
+    synthetic_cases,
+    timing_study,
+)
+from vuskit.studies.timing.cases import PARAMETERS, real_cases, settings_of
 
 SMALL = Setting(n_points=400, n_anomalies=3, n_thresholds=20)
 PAPERS = ("naive", "opt", "opt_mem")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from vuskit.studies.timing import Setting, real_cases, synthetic_cases
+from vuskit.studies.timing import (
+    Setting,
+    synthetic_cases,
+)
+from vuskit.studies.timing.cases import real_cases
 from vuskit.studies.timing.contestants import CONTESTANTS
 
 SMALL = Setting(n_points=400, n_anomalies=3, n_thresholds=20)

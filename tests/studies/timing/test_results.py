@@ -12,9 +12,13 @@ import pytest
 from vuskit._util.optional import describe_environment
 from vuskit.errors import InvalidInputError
 from vuskit.report.page.studies import write_study
-from vuskit.studies.timing import Sample, Setting, TimingResult
+from vuskit.studies.timing import (
+    Setting,
+    TimingResult,
+)
 from vuskit.studies.timing.cases import PARAMETERS, settings_of
 from vuskit.studies.timing.contestants import CONTESTANTS
+from vuskit.studies.timing.results import Sample
 from vuskit.studies.timing.tables import (
     complexity_table,
     exponents,

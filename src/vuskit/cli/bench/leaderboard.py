@@ -72,11 +72,12 @@ def leaderboard(
     Example: vuskit bench leaderboard my-plan.toml --measure vus_pr,auc_pr --latex
     """
     from vuskit import bench
+    from vuskit.bench._leaderboard import AVERAGES
     from vuskit.inputs import check_choice
     from vuskit.report.publication import COLUMNS, SPREADS, table_page
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    check_choice("--unit", unit, bench.AVERAGES)
+    check_choice("--unit", unit, AVERAGES)
     check_choice("--spread", spread, SPREADS)
     if columns is not None:
         check_choice("--columns", columns, COLUMNS)
@@ -162,7 +163,7 @@ def _boards(run: Run, by: str, tables: Mapping[str, PublicationTable]) -> list[d
 def _board(
     table: pd.DataFrame, rows: pd.DataFrame, settings: str, measures: Mapping[str, Measure]
 ) -> dict[str, Any]:
-    from vuskit.bench import main_measure
+    from vuskit.measures.registry import main_measure
 
     names = [name for name in measures if name in table.columns]
     present = table["own_series"] > 0

@@ -15,7 +15,7 @@ from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vuskit.bench import PackSummary
+    from vuskit.store.pack import PackSummary
 
 __all__ = ["pack"]
 

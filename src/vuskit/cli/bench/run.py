@@ -80,8 +80,12 @@ def retry(
 
     Example: vuskit bench retry my-plan.toml --status TIMEOUT --detector LOF
     """
-    from vuskit.bench import Run, Status, Store
+    from vuskit.bench import (
+        Run,
+        Status,
+    )
     from vuskit.inputs import check_choice
+    from vuskit.store.store import Store
 
     form = chosen_format(json=as_json, csv=as_csv)
     choices = [entry.value for entry in Status if entry is not Status.OK]

@@ -41,7 +41,10 @@ def status(
 
 def _content(status: RunStatus) -> dict[str, Any]:
     """Return the status of a run as plain data."""
-    from vuskit.bench import Kind, Status
+    from vuskit.bench import (
+        Status,
+    )
+    from vuskit.bench.jobs import Kind
 
     return {
         "run": status.run,

@@ -80,8 +80,11 @@ def check_results(
     repair : bool, default=False
         Let the next run recompute broken score files.
     """
-    from vuskit.bench import Run, Store
+    from vuskit.bench import (
+        Run,
+    )
     from vuskit.cli._progress import DelayedProgressBar
+    from vuskit.store.store import Store
 
     run = Run(run_folder(target))
     if repair and run.is_pack:

@@ -144,7 +144,7 @@ def _make(
 ) -> tuple[Findings, RobustnessResult]:
     from vuskit.cli._progress import StepProgress
     from vuskit.cli.demo.findings import Findings
-    from vuskit.datasets.synthetic import demo_series
+    from vuskit.datasets.synthetic.demo import demo_series
     from vuskit.report.page import RunReport
 
     series = demo_series(seed, short=quick)

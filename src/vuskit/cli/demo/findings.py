@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.text import listed
-from vuskit.bench import common_series, measure_called
+from vuskit.bench._leaderboard import common_series, measure_called
 from vuskit.errors import VuskitError
 from vuskit.report.page.run import RunReport
 

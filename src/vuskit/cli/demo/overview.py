@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vuskit._util.optional import require
-from vuskit.bench import measure_called
+from vuskit.bench._leaderboard import measure_called
 from vuskit.cli.demo.findings import CHANCE, DECIDING, Findings, Floats
 from vuskit.datasets import ScoredSeries
 

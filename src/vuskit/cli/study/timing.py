@@ -133,7 +133,11 @@ def timing(
     from vuskit.engine import ExecutorSettings, Limits
     from vuskit.report.page import write_study
     from vuskit.report.tables import TABLE_FORMATS
-    from vuskit.studies.timing import real_cases, synthetic_cases, timing_study
+    from vuskit.studies.timing import (
+        synthetic_cases,
+        timing_study,
+    )
+    from vuskit.studies.timing.cases import real_cases
     from vuskit.studies.timing.sampling import CLOCKS
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)

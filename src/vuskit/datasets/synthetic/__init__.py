@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from vuskit.datasets.synthetic import ecg, kpi, mackey_glass, telemetry, vibration
-from vuskit.datasets.synthetic.demo import demo_series, three_scores
+from vuskit.datasets.synthetic.demo import (
+    three_scores,
+)
 from vuskit.datasets.synthetic.labels import labeled_scores, labels_with_events
-from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS, make_series
+from vuskit.datasets.synthetic.make import (
+    make_series,
+)
 from vuskit.datasets.synthetic.registry import (
     Family,
-    get_family,
     list_families,
     register_family,
 )
 
 __all__ = [
-    "DIFFICULTIES",
-    "KINDS",
     "Family",
-    "demo_series",
-    "get_family",
     "labeled_scores",
     "labels_with_events",
     "list_families",

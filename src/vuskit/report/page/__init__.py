@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from vuskit.report.page.run import RunReport, run_page_html
-from vuskit.report.page.series import empty_page_html, series_page_html
-from vuskit.report.page.studies import studies_page_html, write_comparison, write_study
+from vuskit.report.page.series import (
+    series_page_html,
+)
+from vuskit.report.page.studies import (
+    studies_page_html,
+    write_study,
+)
 
 __all__ = [
     "RunReport",
-    "empty_page_html",
     "run_page_html",
     "series_page_html",
     "studies_page_html",
-    "write_comparison",
     "write_study",
 ]

@@ -26,25 +26,22 @@ from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import (
     Failure,
-    FailureCause,
-    Kind,
     Run,
     RunSeries,
     RunStatus,
-    ScoreRecord,
     Status,
     Values,
-    main_measure,
-    measure_called,
 )
-from vuskit.bench._leaderboard import measures_in_order
+from vuskit.bench._leaderboard import measure_called, measures_in_order
 from vuskit.bench.in_memory import EvaluatedSeries
+from vuskit.bench.jobs import Kind
+from vuskit.bench.run import FailureCause, ScoreRecord
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.detectors.families import detector_family
 from vuskit.errors import InvalidInputError
 from vuskit.figures._families import FAMILY_TITLES, family_of
 from vuskit.measures.evaluate import Evaluator
-from vuskit.measures.registry import Measure
+from vuskit.measures.registry import Measure, main_measure
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page.document import (

@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets import ScoredSeries, SeriesFile, read_collection, read_scores
+from vuskit.datasets import (
+    ScoredSeries,
+    read_scores,
+)
+from vuskit.datasets.collection import SeriesFile, read_collection
 from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.figures import Display, TimingPanel, TimingSeriesDisplay, TimingSweepDisplay
+from vuskit.figures import (
+    Display,
+    TimingSeriesDisplay,
+    TimingSweepDisplay,
+)
+from vuskit.figures.timing import TimingPanel
 from vuskit.inputs import check_choice
 from vuskit.studies.result import StudyResult
 from vuskit.studies.timing.cases import PARAMETERS, Setting, is_generated
