@@ -7,7 +7,7 @@ import math
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import buffers, labeled_scores
 
@@ -119,7 +119,10 @@ def test_prints_a_table():
     assert lines[1].split() == ["1", "3", "0.9", "1", "1.000", "0.50", "1"]
     assert lines[2].split() == ["5", "6", "0.6", "2", "0.833", "0.00", "-1"]
     assert lines[3].split()[-1] == "missed"
-    assert lines[4] == "(threshold=0.5, buffer=2: 2 of 3 found, 0 false alarms)"
+    assert lines[4] == (
+        "(threshold=0.5, buffer=2: 2 of 3 found (1 without the buffer), 0 false alarms)"
+    )
+    assert vuskit.event_recall(labels, scores, threshold=0.5) == 1 / 3
 
 
 def test_shows_a_table_in_a_notebook():
@@ -135,3 +138,15 @@ def test_to_frame():
     assert frame["start"].tolist() == [1, 4]
     assert frame["found"].tolist() == [True, False]
     assert frame["delay"].isna().tolist() == [False, True]
+
+
+@given(labeled_scores(), buffers(), st.integers(0, 8))
+def test_found_without_a_buffer_is_event_recall(data, buffer, quarter):
+    labels, scores = data
+    assume(0 < sum(labels) < len(labels))
+    threshold = quarter / 4
+    table = vuskit.events(labels, scores, buffer=buffer, threshold=threshold)
+    share = vuskit.event_recall(labels, scores, threshold=threshold)
+    assert np.mean(table.points_share > 0) == share
+    assert vuskit.events(labels, scores, threshold=threshold).found.mean() == share
+    assert table.found.mean() >= share

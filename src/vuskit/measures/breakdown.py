@@ -41,7 +41,8 @@ class EventTable(TableForms):
     points_share : ndarray of float
         Fraction of the event's points at or above the threshold, without the buffer.
     found : ndarray of bool
-        Whether any point of the event or its buffer reaches the threshold.
+        Whether any point of the event or its buffer reaches the threshold. The event-wise measures,
+        such as :func:`event_recall`, count points of the event only (``points_share > 0``).
     delay : ndarray of float
         Number of points from the start of the event to the first point of the event or its buffer
         that reaches the threshold. Negative for early detections, NaN for missed events.
@@ -118,9 +119,15 @@ class EventTable(TableForms):
         plural = "" if self.false_alarms == 1 else "s"
         return (
             f"threshold={self.threshold:.4g}, buffer={self.buffer}{side}: "
-            f"{int(self.found.sum())} of {len(self)} found, "
+            f"{int(self.found.sum())} of {len(self)} found{self._without_buffer}, "
             f"{self.false_alarms} false alarm{plural}"
         )
+
+    @property
+    def _without_buffer(self) -> str:
+        """The count of the event-wise measures, which have no buffer, if it differs."""
+        inside = int(np.count_nonzero(self.points_share))
+        return "" if inside == int(self.found.sum()) else f" ({inside} without the buffer)"
 
     def __repr__(self) -> str:
         return f"{TableLayout(*self._table()).to_text()}\n({self._summary})"
@@ -141,7 +148,9 @@ def events(
 ) -> EventTable:
     """Break an evaluation down by anomaly, and count the false alarms.
 
-    A series without anomalies has no entries, but false alarms are still counted.
+    A series without anomalies has no entries, but false alarms are still counted. An anomaly is
+    found if a point of it or of its buffer is predicted; without a buffer, the share of found
+    anomalies is :func:`event_recall`. The page *Definitions and disagreements* compares both rules.
 
     Parameters
     ----------

@@ -131,6 +131,9 @@ def event_precision(
 def event_recall(work: Workspace, **settings: Unpack[ThresholdOptions]) -> float:
     """Return the fraction of anomalies with at least one predicted point.
 
+    There is no buffer: a prediction next to an anomaly does not detect it. :func:`events` with a
+    buffer counts it as found.
+
     ``threshold="best"`` maximizes the event F-score; this is always the lowest score.
 
     Examples
