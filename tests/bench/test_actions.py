@@ -156,7 +156,8 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop):
     table = publication_table(Run(folder))
     assert list(table.measures) == ["vus_pr", "auc_pr", "boom", "undefined"]
     assert "No value on any series: boom, undefined." in table.notes
-    from vuskit.report.page.run import RunReport, run_sections
+    from vuskit.report.page.run import run_sections
+    from vuskit.report.run_report import RunReport
 
     page = run_sections(RunReport.read(folder))[0].html
     assert "No value on any series: boom, undefined." in page

@@ -374,7 +374,7 @@ def test_title_family_bounds_and_direction_are_read_from_the_store(own):
 
 def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
     from vuskit.cli._results_table import read_results
-    from vuskit.report.page.run import RunReport
+    from vuskit.report.run_report import RunReport
 
     run = RunReport.read(own.folder)
     assert run.measures == ("auc_pr", "misplaced", "misplaced(share=0.2)")

@@ -14,8 +14,9 @@ from report.runs import POINTS
 
 from vuskit.bench import Run
 from vuskit.explore import open_content
-from vuskit.report.page.run import RunReport, compare_series
+from vuskit.report.page.run_data import compare_series
 from vuskit.report.page.series_filters import select_series
+from vuskit.report.run_report import RunReport
 
 
 def identity(ask, title):

@@ -10,7 +10,7 @@ from report.runs import run_inline, write_plan
 from vuskit.bench import Run
 from vuskit.datasets.synthetic.demo import demo_series
 from vuskit.report.page import run_page_html
-from vuskit.report.page.run import RunReport
+from vuskit.report.run_report import RunReport
 from vuskit.studies import run_study
 
 SERIES = "ecg/early-beats-seed0"

@@ -8,7 +8,7 @@ import numpy as np
 
 from vuskit.bench import RunSeries, RunStatus
 from vuskit.measures.registry import Measure
-from vuskit.report.page.run import RunReport
+from vuskit.report.run_report import RunReport
 
 # Series of each data set: tests are exact on the first, approximate on the second, and the last
 # has too few of them.

@@ -263,7 +263,7 @@ def _save_figure(found: TableComparison, path: Path) -> None:
 
 def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
     from vuskit.cli.study._output import written
-    from vuskit.report.page.studies import write_comparison
+    from vuskit.report.page.study_folder import write_comparison
 
     page, *_ = written(write_comparison, found, folder, latex=latex)
     say(f"page, tables and diagram: {page}")

@@ -20,9 +20,10 @@ from vuskit.explore.lines import line_data
 from vuskit.explore.pages import explore_data, explore_page
 from vuskit.report.page import series_page_html
 from vuskit.report.page.document import Section
-from vuskit.report.page.run import FAILED, compare_series
+from vuskit.report.page.run_data import compare_series
 from vuskit.report.page.series_filters import FILTERS, select_series
 from vuskit.report.page.studies import study_sections
+from vuskit.report.run_report import FAILED
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -19,7 +19,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.evaluation import EvaluationReport
-from vuskit.report.page.run import RunReport, series_report, values_status
+from vuskit.report.run_report import RunReport, series_report, values_status
 from vuskit.studies.sources import Source, open_scores
 
 _MOST_CAUSES = 50

@@ -8,7 +8,9 @@ from typing import Any
 
 from vuskit.explore.content import Content, values_version
 from vuskit.report.page.document import Section, fill, page_document, part
-from vuskit.report.page.run import RUN_ASSETS, RunReport, run_data, view_sections
+from vuskit.report.page.run import RUN_ASSETS, view_sections
+from vuskit.report.page.run_data import run_data
+from vuskit.report.run_report import RunReport
 
 _ASSETS = (*RUN_ASSETS, "explore.css", "explore.js")
 

@@ -13,7 +13,8 @@ import sys
 import pytest
 
 from vuskit.bench import Run, leaderboard
-from vuskit.report.page.run import RunReport, run_comparisons
+from vuskit.report.page.run_data import run_comparisons
+from vuskit.report.run_report import RunReport
 
 MODULE = """
 import numpy as np

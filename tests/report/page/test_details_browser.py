@@ -184,7 +184,7 @@ def test_choices_are_in_the_address(open_page, path, run):
 
 
 def test_rounded_values_are_close(open_page, run, monkeypatch):
-    monkeypatch.setattr("vuskit.report.page.run._EXACT_BYTES", 100)
+    monkeypatch.setattr("vuskit.report.page.run_data._EXACT_BYTES", 100)
     page = open_page(run_page_html(run))
     page.select_option("#weigh", "series")
     expect(page.locator("#board caption")).to_contain_text("Mean over the series of all data sets")

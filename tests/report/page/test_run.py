@@ -29,8 +29,8 @@ from vuskit.bench import (
 from vuskit.bench._leaderboard import measure_called
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
-from vuskit.report.page.run import RunReport, series_report
 from vuskit.report.page.series import series_section
+from vuskit.report.run_report import RunReport, series_report
 from vuskit.studies import compare
 
 

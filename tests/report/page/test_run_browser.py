@@ -33,7 +33,7 @@ from report.runs import (
 
 from vuskit.bench import Run, leaderboard
 from vuskit.report.page import run_page_html
-from vuskit.report.page.run import RunReport
+from vuskit.report.run_report import RunReport
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import vuskit
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import run_page_html
 from vuskit.report.page.document import safe_json
-from vuskit.report.page.run import (
+from vuskit.report.page.run_data import (
     MOST_BYTES,
     PAGE_BYTES,
     fits_exactly,
@@ -77,7 +77,7 @@ def test_too_few_to_test():
 def test_comparisons_of_the_largest_data_sets_come_first(monkeypatch):
     run = made_run()
     of_one = len(json.dumps(run_comparisons(run)["0,0,1"]))
-    monkeypatch.setattr("vuskit.report.page.run.MOST_BYTES", of_one + 50)
+    monkeypatch.setattr("vuskit.report.page.run_data.MOST_BYTES", of_one + 50)
     assert set(run_comparisons(run)) == {"0,0", "0,0,1"}
 
 
@@ -104,7 +104,7 @@ def test_nothing_packs_to_nothing():
 
 
 def test_large_runs_are_rounded_and_say_so(monkeypatch):
-    monkeypatch.setattr("vuskit.report.page.run._EXACT_BYTES", 100)
+    monkeypatch.setattr("vuskit.report.page.run_data._EXACT_BYTES", 100)
     run = made_run(measures=("auc_pr", "vus_pr"))
     page = run_page_html(run)
     data = embedded(page)

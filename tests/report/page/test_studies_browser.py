@@ -31,8 +31,8 @@ from vuskit.figures._drawing import box_numbers
 from vuskit.figures._families import FAMILY_TITLES, family_color
 from vuskit.measures.registry import Measure
 from vuskit.report.page import studies as numbers
-from vuskit.report.page import studies_page_html
-from vuskit.report.page.studies import DRAWN_KINDS, study_sections, write_study
+from vuskit.report.page import studies_page_html, write_study
+from vuskit.report.page.studies import DRAWN_KINDS, study_sections
 from vuskit.studies import (
     registry as studies_registry,
 )

@@ -11,11 +11,8 @@ import pytest
 
 from vuskit._util.optional import describe_environment
 from vuskit.errors import InvalidInputError
-from vuskit.report.page.studies import write_study
-from vuskit.studies.timing import (
-    Setting,
-    TimingResult,
-)
+from vuskit.report.page import write_study
+from vuskit.studies.timing import Setting, TimingResult
 from vuskit.studies.timing.cases import PARAMETERS, settings_of
 from vuskit.studies.timing.contestants import CONTESTANTS
 from vuskit.studies.timing.results import Sample

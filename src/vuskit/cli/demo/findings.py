@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vuskit._util.text import listed
 from vuskit.bench._leaderboard import common_series, measure_called
 from vuskit.errors import VuskitError
-from vuskit.report.page.run import RunReport
+from vuskit.report.run_report import RunReport
 
 if TYPE_CHECKING:
     from vuskit.studies import RobustnessResult
