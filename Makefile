@@ -188,7 +188,7 @@ $(INTEGRATIONS)/.done: $(PROJECT)
 	rm -rf $(INTEGRATIONS)
 	$(PYTHON) -m venv $(INTEGRATIONS)
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(INTEGRATIONS)/$(SCRIPTS)/python -m pip install --quiet --editable ".[bench]" \
-		aeon==1.6.0 lightning==2.6.1 pyspark==4.3.0 torch==2.13.0 pytest hypothesis
+		aeon==1.6.0 lightning==2.6.6 pyspark==4.3.0 torch==2.13.0 pytest hypothesis
 	@touch $@
 
 test-integrations: $(INTEGRATIONS)/.done $(LIBRARY) ## Test aeon, Lightning and Spark in an environment of their own; needs java

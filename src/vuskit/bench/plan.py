@@ -26,6 +26,7 @@ from vuskit.datasets.synthetic import (
     make_series,
 )
 from vuskit.datasets.synthetic.registry import get_family
+from vuskit.detectors.adapters import is_model_name
 from vuskit.detectors.registry import detector_class
 from vuskit.engine import (
     ExecutorSettings,
@@ -560,7 +561,8 @@ def detector_specs(
 ) -> Iterator[DetectorSpec]:
     """Yield the detectors of an entry: one per combination of parameters given as lists."""
     varied = [key for key, value in given.items() if isinstance(value, list) and len(value) > 1]
-    title = label or (name if ":" in name else detector_class(name).title)
+    known = name if ":" in name else detector_class(name).title
+    title = label or (name.rpartition(":")[2] if is_model_name(name) else known)
     for params in _grid(given):
         shown = ", ".join(f"{key}={params[key]}" for key in varied)
         yield DetectorSpec.of(name, params, f"{title}({shown})" if shown else title, str(base))

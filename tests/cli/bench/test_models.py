@@ -70,8 +70,8 @@ def test_models_by_name_run_and_resume(command, plan):
     planned = command("bench", "plan", path)
     assert planned.code == 0, planned.err
     assert "  NormA; skipped: 1 series (several channels)\n" in planned.out
-    assert "  pyod:KNN, once\n" in planned.out
-    assert "  pyod:IForest\n" in planned.out
+    assert "  KNN, once\n" in planned.out
+    assert "  IForest\n" in planned.out
     ran = command("bench", "run", path, "--plain")
     assert ran.code == 0, ran.err
     table = json.loads(command("bench", "export", path, "--json").out)
