@@ -255,7 +255,7 @@ BREAKAGES = [
         "engine/_pool.py",
         "os.killpg(pid, signal.SIGKILL)",
         "os.kill(pid, signal.SIGKILL)",
-        "engine/test_executors.py -k processes_end_with",
+        "engine/test_executors.py -k processes_of_a_task_end",
     ),
     Breakage(
         "engine/_pool.py",

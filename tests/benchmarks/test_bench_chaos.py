@@ -38,10 +38,10 @@ def test_events_are_shared_out_in_proportion():
 
 
 def test_tiny_storm_and_a_wrong_value_after_it(tmp_path):
-    done = chaos("--jobs", 24, "--events", 6, "--seed", 2, "--keep", tmp_path / "kept")
+    done = chaos("--jobs", 12, "--events", 3, "--seed", 2, "--keep", tmp_path / "kept")
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 differences, 0 other problems" in done.stdout
-    assert "6 events: " in done.stdout
+    assert "3 events: " in done.stdout
 
     with sqlite3.connect(tmp_path / "kept" / "battered" / "results.sqlite") as connection:
         place = "$.values.auc_pr"
