@@ -21,8 +21,8 @@ FAST := tests/test_layout.py tests/docs/test_public_names.py tests/test_api.py t
 	tests/_util tests/kernels tests/algorithms tests/measures tests/engine/test_tasks.py tests/store \
 	tests/bench/test_plan.py tests/statistics tests/studies/test_perturbations.py \
 	tests/studies/timing/test_cases.py tests/studies/timing/test_sampling.py
-# Tests that NumPy alone is enough for; `test-core` runs the first ones with both cores.
-BOTH_CORES := tests/kernels tests/measures tests/test_conformance.py
+# Tests that NumPy alone is enough for, and those of them that depend on the core.
+BOTH_CORES := tests/measures tests/test_conformance.py
 NUMPY_ONLY := $(BOTH_CORES) tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py tests/test_api.py tests/test_metric.py
 # Without the theme's advertisement for its successor.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
@@ -165,12 +165,13 @@ $(CORE)/.done: $(PROJECT) $(C_SOURCES) $(shell find src/vuskit -name '*.py')
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(CORE)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt pytest pytest-xdist hypothesis
 	@touch $@
 
-# The tests of all extras use the native core; these use NumPy's.
+# The tests of all extras use the native core, these NumPy's. Those of the kernels compare both.
 test-numpy: $(CORE)/.done
 	$(ONE_THREAD) VUSKIT_CORE=numpy $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(NUMPY_ONLY)
 
 test-core: test-numpy
-	$(ONE_THREAD) $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(BOTH_CORES)
+	$(ONE_THREAD) $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels $(BOTH_CORES)
+	$(ONE_THREAD) VUSKIT_CORE=numpy $(CORE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels
 
 # The environment's own folder as PATH hides every compiler from the build.
 test-pure: ## Build the wheel without a compiler and run the core's tests with it
@@ -181,7 +182,7 @@ test-pure: ## Build the wheel without a compiler and run the core's tests with i
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(PURE)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt $(PURE)/dist/*-py3-none-any.whl
 	$(PURE)/$(SCRIPTS)/python tests/only_numpy.py
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(PURE)/$(SCRIPTS)/python -m pip install --quiet --constraint constraints.txt pytest pytest-xdist hypothesis
-	$(ONE_THREAD) $(PURE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider $(NUMPY_ONLY)
+	$(ONE_THREAD) $(PURE)/$(SCRIPTS)/python -m pytest -q --numprocesses 2 -p no:cacheprovider tests/kernels $(NUMPY_ONLY)
 
 # aeon needs older libraries than constraints.txt names; Spark needs java.
 $(INTEGRATIONS)/.done: $(PROJECT)
