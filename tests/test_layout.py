@@ -57,7 +57,6 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "report/evaluation.py": "cli/test_evaluate.py",
     "figures/_families.py": "figures/test_gray_print.py: colors and markers",
     "figures/_text.py": "figures/test_panels.py: texts fit their panels",
-    "studies/options.py": "studies/test_base.py: options of every study",
     "studies/registry.py": "studies/test_base.py: names, and studies of packages",
     "studies/result.py": "studies/test_saved.py: results of every study",
     "studies/timing/tables.py": "studies/timing/test_results.py",
