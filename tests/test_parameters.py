@@ -75,7 +75,7 @@ def test_checks_convert(check, given, kept):
         (number(above=0, maximum=1), 2, "a number > 0 and <= 1, got 2"),
         (number(0, 1), True, "a number from 0 to 1, got True"),
         (one_of("lag", "noise"), "niose", "one of 'lag', 'noise', got 'niose'; did you mean"),
-        (several(one_of("lag", "noise")), ["lag", "x"], "one of 'lag', 'noise', got 'x'"),
+        (several(whole(0)), -1, "an int >= 0, got -1"),
         (several(text, minimum=1), [], "a list with at least one entry, got []"),
         (optional(whole(2)), 1, "an int >= 2, got 1"),
         (flag, 1, "true or false, got 1"),
@@ -85,6 +85,11 @@ def test_checks_convert(check, given, kept):
 def test_checks_name_the_parameter(check, given, message):
     with pytest.raises(InvalidInputError, match=f"^{re.escape(f'`x` must be {message}')}"):
         check("x", given)
+
+
+def test_an_entry_of_a_list_is_named_by_its_place():
+    with pytest.raises(InvalidInputError, match=r"^`x\[1\]` must be one of 'lag', 'noise', got"):
+        several(one_of("lag", "noise"))("x", ["lag", "y"])
 
 
 def test_fields_are_checked_but_not_defaults():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field
 from typing import Any, TypeVar
 
@@ -44,6 +44,8 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Check:
     """A check: ``check(name, value)`` returns the value to store, or raises `InvalidInputError`.
+
+    It must accept the values that it returns.
 
     Attributes
     ----------
@@ -198,7 +200,9 @@ def several(check: Check, *, minimum: int = 0) -> Check:
             raise InvalidInputError(
                 f"`{name}` must be a list with at least one entry, got {value!r}"
             )
-        return tuple(check(name, entry) for entry in given)
+        if one:
+            return (check(name, value),)
+        return tuple(check(f"{name}[{place}]", entry) for place, entry in enumerate(given))
 
     return Check(f"a list of: {check.words}", check_all, check.choices, many=True)
 
@@ -372,11 +376,12 @@ def from_mapping(cls: type[T], given: Mapping[str, Any], *, where: str = "") -> 
     known = params_of(cls)
     for name in given:
         if name not in known:
-            raise _unknown(name, known, f"`{where}`" if where else "the table")
-    for name, declared in known.items():
-        # An undeclared field may have a default factory.
-        if name not in given and declared.check is not None and declared.default is MISSING:
-            raise InvalidInputError(f"`{prefix}{name}` must be given, got nothing")
+            hint = did_you_mean(name, known) or f"; known keys: {', '.join(known)}"
+            has = f"`{where}` has no key" if where else "got an unknown key"
+            raise InvalidInputError(f"{has} {name!r}{hint}")
+    for one in dataclasses.fields(cls):  # type: ignore[arg-type]
+        if one.init and one.name not in given and one.default is one.default_factory is MISSING:
+            raise InvalidInputError(f"`{prefix}{one.name}` must be given, got nothing")
     values = {name: known[name].checked(prefix + name, value) for name, value in given.items()}
     try:
         return cls(**values)
@@ -386,11 +391,6 @@ def from_mapping(cls: type[T], given: Mapping[str, Any], *, where: str = "") -> 
         if not (prefix and reason.startswith("`")):
             raise
         raise type(error)(f"`{prefix}{reason[1:]}") from None
-
-
-def _unknown(name: str, known: Collection[str], place: str) -> InvalidInputError:
-    hint = did_you_mean(name, known) or f"; known keys: {', '.join(known)}"
-    return InvalidInputError(f"{place} has no key {name!r}{hint}")
 
 
 def from_texts(known: Mapping[str, Param], given: Iterable[str]) -> dict[str, Any]:

@@ -93,7 +93,8 @@ def test_the_default_buffer_is_auto(workshop):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"top": 'fodler = "x"'}, "the plan has no key 'fodler'; did you mean 'folder'?"),
+        ({"top": 'fodler = "x"'}, "got an unknown key 'fodler'; did you mean 'folder'?"),
+        ({"tail": "[[evaluate]]\nmeasures = 3"}, "measures` must be a name, a table, or a list"),
         ({"top": "seeds = [-1]"}, "`seeds[0]` must be an int >= 0, got -1"),
         (
             {"detectors": ['name = "iforrest"']},
@@ -261,7 +262,5 @@ workers = 1
         expected = vuskit.auc_pr(series.labels[first:], series.values[first:])
         assert found[length] == pytest.approx(expected), length
     (tmp_path / "bench.toml").write_text(text.format(length='"half"'))
-    with pytest.raises(
-        InvalidInputError, match=r'train_length` must be a number of points or "auto"'
-    ):
+    with pytest.raises(InvalidInputError, match=r"train_length` must be 'auto' or an int >= 0"):
         load_plan(tmp_path / "bench.toml")

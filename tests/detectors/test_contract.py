@@ -258,7 +258,7 @@ def test_a_fitted_detector_survives_pickling(make):
     ("params", "message"),
     [
         ({"seed": -1}, "`seed` must be an int >= 0, got -1"),
-        ({"impute": "zero"}, "`impute` must be None or one of 'linear', 'previous'"),
+        ({"impute": "zero"}, "`impute` must be one of 'linear', 'previous'"),
     ],
 )
 def test_common_parameters_are_checked(make, params, message):

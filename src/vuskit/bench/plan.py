@@ -6,16 +6,12 @@ import inspect
 import itertools
 import json
 import os
-import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args
-
-import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from typing import Any, TypeVar
 
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
@@ -34,9 +30,20 @@ from vuskit.engine import (
 )
 from vuskit.engine.executors import EXECUTOR_KINDS
 from vuskit.errors import InvalidInputError, MissingDependencyError
-from vuskit.inputs import check_choice
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.parameters import (
+    Check,
+    Checked,
+    from_mapping,
+    number,
+    one_of,
+    param,
+    params_of,
+    several,
+    text,
+    whole,
+)
 from vuskit.store.identity import canonical, import_object
 
 TEMPLATE = """\
@@ -133,69 +140,56 @@ kind = "local"                  # or "dask"
 
 # -- tables of the plan -------------------------------------------------------------------------
 
-Text: TypeAlias = Annotated[str, Meta(min_length=1)]
-Texts: TypeAlias = Text | Annotated[tuple[Text, ...], Meta(min_length=1)]
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
-Positive: TypeAlias = Annotated[int, Meta(ge=1)]
-Seconds: TypeAlias = Annotated[float, Meta(gt=0, lt=1e300)]
 T = TypeVar("T")
+_TEXTS = several(text, minimum=1)
 
 
-class _Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base class of the plan's tables. Keys with several values also accept a single value."""
-
-    def _many(self, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if not isinstance(value, tuple):
-                msgspec.structs.force_setattr(self, name, (value,))
-
-    def given(self) -> dict[str, Any]:
-        """Keys that are set, with their values."""
-        return {name: v for name, v in msgspec.structs.asdict(self).items() if v is not UNSET}
-
-
-class SeriesFolder(_Table, frozen=True):
+@dataclass(frozen=True)
+class SeriesFolder(Checked):
     """One ``[[series]]`` entry: files in a folder."""
 
-    folder: Text
-    names: Texts = ()
-    datasets: Texts = ()
-    format: Text | None = None
-    options: dict[str, Any] = {}
-    min_points: Positive = 1
-    max_points: Positive | None = None
-    min_anomalies: Count = 0
-    sample: Positive | None = None
-    sample_seed: Count = 0
+    folder: str = param(MISSING, text)
+    names: tuple[str, ...] = param((), _TEXTS)
+    datasets: tuple[str, ...] = param((), _TEXTS)
+    format: str | None = param(None, text)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    min_points: int = param(1, whole(1))
+    max_points: int | None = param(None, whole(1))
+    min_anomalies: int = param(0, whole(0))
+    sample: int | None = param(None, whole(1))
+    sample_seed: int = param(0, whole(0))
 
     def __post_init__(self) -> None:
-        self._many("names", "datasets")
+        super().__post_init__()
+        if not isinstance(self.options, Mapping):
+            raise InvalidInputError(f"`options` must be a table, got {self.options!r}")
         if self.format is not None:
-            msgspec.structs.force_setattr(self, "format", get_format(self.format).name)
+            object.__setattr__(self, "format", get_format(self.format).name)
 
 
-class SyntheticSeries(_Table, frozen=True):
+@dataclass(frozen=True)
+class SyntheticSeries:
     """One ``[[series]]`` entry: synthetic series, one per combination of values."""
 
     grid: tuple[dict[str, Any], ...]
 
 
-class ScoresFolder(_Table, frozen=True):
+@dataclass(frozen=True)
+class ScoresFolder(Checked):
     """One ``[[scores]]`` entry: scores computed elsewhere."""
 
-    folder: Text
-    pattern: Text | None = None
-    detectors: Texts = ()
-    names: Texts = ()
-    files: Texts = ()
-    labels: Text | None = None
-    label: Text | None = None
-    score: Texts = ()
-    value: Text | None = None
-    positive: Text | None = None
-    align: Annotated[str, Meta(extra_json_schema={"enum": list(ANCHORS)})] | None = None
-    window: Positive | None = None
+    folder: str = param(MISSING, text)
+    pattern: str | None = param(None, text)
+    detectors: tuple[str, ...] = param((), _TEXTS)
+    names: tuple[str, ...] = param((), _TEXTS)
+    files: tuple[str, ...] = param((), _TEXTS)
+    labels: str | None = param(None, text)
+    label: str | None = param(None, text)
+    score: tuple[str, ...] = param((), _TEXTS)
+    value: str | None = param(None, text)
+    positive: str | None = param(None, text)
+    align: str | None = param(None, one_of(*ANCHORS))
+    window: int | None = param(None, whole(1))
 
     @property
     def any_form(self) -> bool:
@@ -204,14 +198,12 @@ class ScoresFolder(_Table, frozen=True):
         return bool(self.files or self.score) or any(one is not None for one in named)
 
     def __post_init__(self) -> None:
-        self._many("detectors", "names", "files", "score")
-        if self.align is not None:
-            check_choice("align", self.align, ANCHORS)
-            if self.window is None:
-                raise InvalidInputError(
-                    f"`window` must be given with align = {self.align!r}, got nothing; set the "
-                    "number of points in a window"
-                )
+        super().__post_init__()
+        if self.align is not None and self.window is None:
+            raise InvalidInputError(
+                f"`window` must be given with align = {self.align!r}, got nothing; set the "
+                "number of points in a window"
+            )
         pattern = self.pattern
         if pattern and self.any_form:
             if "{series}" not in pattern:
@@ -226,70 +218,76 @@ class ScoresFolder(_Table, frozen=True):
             )
 
 
-class _EvaluateTable(_Table, frozen=True):
-    """One ``[[evaluate]]`` entry; unset keys use the defaults of `EvaluationSettings`."""
+@dataclass(frozen=True)
+class _EvaluateTable(EvaluationSettings):
+    """One ``[[evaluate]]`` entry: settings, measures, and points to exclude."""
 
-    buffer: int | str = "auto"
-    measures: str | dict[str, Any] | list[str | dict[str, Any]] = "paper"
-    buffer_fallback: Count | UnsetType = UNSET
-    thresholds: Annotated[int, Meta(ge=2)] | UnsetType = UNSET
-    definition: Text | UnsetType = UNSET
-    step: Positive | UnsetType = UNSET
-    side: Text | UnsetType = UNSET
-    threshold: float | str | UnsetType = UNSET
-    k: Positive | UnsetType = UNSET
-    volume_factor: Annotated[float, Meta(gt=0)] | UnsetType = UNSET
-    train_length: Count | Annotated[str, Meta(extra_json_schema={"enum": [AUTO]})] | UnsetType = (
-        UNSET
-    )
+    measures: tuple[MeasureSpec, ...] = param((), lambda name, value: _measures(name, value))
+    train_length: TrainLength = param(None, whole(0, word=AUTO))
 
-    def __post_init__(self) -> None:
-        if isinstance(self.train_length, str) and self.train_length != AUTO:
-            raise InvalidInputError(
-                f'`train_length` must be a number of points or "{AUTO}", got {self.train_length!r}'
-            )
+    @classmethod
+    def read(cls, where: str, entry: dict[str, Any]) -> Evaluations:
+        """Check an entry."""
+        table = from_mapping(cls, {"buffer": "auto", "measures": "paper", **entry}, where=where)
+        names = params_of(EvaluationSettings)
+        settings = EvaluationSettings(**{name: getattr(table, name) for name in names})
+        return Evaluations(settings, table.measures, table.train_length)
 
 
-class _LimitsTable(_Table, frozen=True):
+@dataclass(frozen=True)
+class _LimitsTable(Checked):
     """``[limits]``; unset keys use the defaults of `Limits`."""
 
-    seconds: Seconds | UnsetType = UNSET
-    warm_up_seconds: Seconds | UnsetType = UNSET
-    memory: int | str | UnsetType = UNSET
-    threads: Positive | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if self.memory is not UNSET:
-            msgspec.structs.force_setattr(self, "memory", parse_bytes("memory", self.memory))
+    seconds: float | None = param(None, number(above=0))
+    warm_up_seconds: float | None = param(None, number(above=0))
+    memory: int | None = param(None, parse_bytes)
+    threads: int | None = param(None, whole(1))
 
 
-class _ExecutorTable(_Table, frozen=True):
+@dataclass(frozen=True)
+class _ExecutorTable(Checked):
     """``[executor]``."""
 
-    kind: Annotated[str, Meta(extra_json_schema={"enum": list(EXECUTOR_KINDS)})] = "local"
-    workers: Positive | UnsetType = UNSET
-    address: Text | None = None
+    kind: str = param("local", one_of(*EXECUTOR_KINDS))
+    workers: int | None = param(None, whole(1))
+    address: str | None = param(None, text)
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, EXECUTOR_KINDS)
+        super().__post_init__()
         if self.address is not None and self.kind != "dask":
             raise InvalidInputError(
                 f'`address` must be omitted unless kind = "dask", got {self.address!r}'
             )
 
 
-class _PlanTable(_Table, frozen=True):
-    """The whole file. Entries of series and detectors are checked separately."""
+def _table(cls: type[T]) -> Check:
+    def check(name: str, value: Any) -> T:
+        return value if isinstance(value, cls) else from_mapping(cls, value, where=name)
 
-    folder: Text = "bench-run"
-    seeds: Count | Annotated[tuple[Count, ...], Meta(min_length=1)] = (0,)
-    imports: Annotated[tuple[Text, ...], Meta(min_length=1)] | UnsetType = UNSET
-    series: list[dict[str, Any]] = []
-    detectors: list[dict[str, Any]] = []
-    scores: list[ScoresFolder] = []
-    evaluate: list[_EvaluateTable] = []
-    limits: _LimitsTable = _LimitsTable()
-    executor: _ExecutorTable = _ExecutorTable()
+    return Check("a table", check)
+
+
+def _check_entries(name: str, value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
+        raise InvalidInputError(
+            f"`{name}` must be written as [[{name}]], once per entry, got {value!r}"
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class _PlanTable(Checked):
+    """The whole file. Entries of lists are checked separately."""
+
+    folder: str = param("bench-run", text)
+    seeds: tuple[int, ...] = param((0,), several(whole(0), minimum=1))
+    imports: tuple[str, ...] = param((), _TEXTS)
+    series: Sequence[dict[str, Any]] = param((), _check_entries)
+    detectors: Sequence[dict[str, Any]] = param((), _check_entries)
+    scores: Sequence[dict[str, Any]] = param((), _check_entries)
+    evaluate: Sequence[dict[str, Any]] = param((), _check_entries)
+    limits: _LimitsTable = param(_LimitsTable(), _table(_LimitsTable))
+    executor: _ExecutorTable = param(_ExecutorTable(), _table(_ExecutorTable))
 
 
 # -- checked plans ----------------------------------------------------------------------------
@@ -375,7 +373,9 @@ def planned_folder(path: str | Path) -> Path:
     content = _read(source)
     try:
         document = tomllib.loads(content)
-        folder = _converted({k: v for k, v in document.items() if k == "folder"}, _PlanTable).folder
+        folder = from_mapping(
+            _PlanTable, {k: v for k, v in document.items() if k == "folder"}
+        ).folder
     except (tomllib.TOMLDecodeError, InvalidInputError) as error:
         raise InvalidInputError(f"{source}: {error}") from error
     return source.resolve().parent / folder
@@ -408,7 +408,7 @@ def parse_plan(content: str, *, base: Path, name: str = "the plan") -> Plan:
     --------
     >>> parse_plan('fodler = "run"', base=Path("."))
     Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: the plan: the plan has no key 'fodler'; did you mean 'folder'?
+    vuskit.errors.InvalidInputError: the plan: got an unknown key 'fodler'; did you mean 'folder'?
     """
     try:
         return replace(_checked(tomllib.loads(content), base, content), name=name)
@@ -443,13 +443,12 @@ def _toml(document: dict[str, Any]) -> str:
 
 
 def _checked(document: dict[str, Any], base: Path, content: str) -> Plan:
-    table = _converted(document, _PlanTable)
-    imports = () if table.imports is UNSET else table.imports
-    for module in imports:
+    table = from_mapping(_PlanTable, document)
+    for module in table.imports:
         import_object(module, base)
     plan = Plan(
         folder=base / table.folder,
-        seeds=table.seeds if isinstance(table.seeds, tuple) else (table.seeds,),
+        seeds=table.seeds,
         series=tuple(_series(f"series[{i}]", e, base) for i, e in enumerate(table.series)),
         detectors=_unique(
             [
@@ -459,14 +458,16 @@ def _checked(document: dict[str, Any], base: Path, content: str) -> Plan:
             ]
         ),
         scores=tuple(
-            _with_folder(f"scores[{i}]", entry, base) for i, entry in enumerate(table.scores)
+            _with_folder(where, from_mapping(ScoresFolder, entry, where=where), base)
+            for where, entry in _placed("scores", table.scores)
         ),
         evaluations=tuple(
-            _evaluations(f"evaluate[{i}]", entry) for i, entry in enumerate(table.evaluate)
+            _EvaluateTable.read(where, entry)
+            for where, entry in _placed("evaluate", table.evaluate)
         ),
-        limits=Limits(**table.limits.given()),
+        limits=Limits(**{name: getattr(table.limits, name) for name in document.get("limits", {})}),
         executor=_executor(table.executor, base),
-        imports=imports,
+        imports=table.imports,
         base=base,
         text=content,
     )
@@ -478,11 +479,17 @@ def _checked(document: dict[str, Any], base: Path, content: str) -> Plan:
     return plan
 
 
+def _placed(name: str, entries: Sequence[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield entries with their places."""
+    for i, entry in enumerate(entries):
+        yield f"{name}[{i}]", entry
+
+
 def _series(where: str, entry: dict[str, Any], base: Path) -> SeriesFolder | SyntheticSeries:
     if "family" in entry:
         grid = [_checked_synthetic(where, arguments) for arguments in _grid(entry)]
         return SyntheticSeries(tuple(grid))
-    return _with_folder(where, _converted(entry, SeriesFolder, where), base)
+    return _with_folder(where, from_mapping(SeriesFolder, entry, where=where), base)
 
 
 _Folder = TypeVar("_Folder", SeriesFolder, ScoresFolder)
@@ -494,13 +501,14 @@ def _with_folder(where: str, table: _Folder, base: Path) -> _Folder:
     if not folder.is_dir():
         raise InvalidInputError(f"`{where}.folder` must be an existing folder, got {str(folder)!r}")
     if not isinstance(table, ScoresFolder) or table.labels is None:
-        return msgspec.structs.replace(table, folder=str(folder))
+        return replace(table, folder=str(folder))
     labels = base / table.labels
     if not labels.exists():
         raise InvalidInputError(
             f"`{where}.labels` must be an existing file or folder, got {str(labels)!r}"
         )
-    return msgspec.structs.replace(table, folder=str(folder), labels=str(labels))
+    paths: dict[str, Any] = {"folder": str(folder), "labels": str(labels)}
+    return replace(table, **paths)
 
 
 def _checked_synthetic(where: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -530,17 +538,19 @@ def _grid(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*lists)]
 
 
-class _DetectorNames(Struct, frozen=True):
+@dataclass(frozen=True)
+class _DetectorNames(Checked):
     """Keys of a ``[[detectors]]`` entry that are not parameters."""
 
-    name: Text
-    label: Text | None = None
+    name: str = param(MISSING, text)
+    label: str | None = param(None, text)
 
 
 def _detectors(where: str, entry: dict[str, Any], base: Path) -> list[DetectorSpec]:
-    names = _converted(entry, _DetectorNames, where)
+    given = dict(entry)
+    own = {key: given.pop(key) for key in params_of(_DetectorNames) if key in given}
+    names = from_mapping(_DetectorNames, own, where=where)
     name = names.name
-    given = {key: value for key, value in entry.items() if key not in ("name", "label")}
     if "seed" in given or "seeds" in given:
         raise InvalidInputError(
             f"`{where}` has no key 'seed'; set the plan's `seeds`, which apply to all detectors"
@@ -580,17 +590,9 @@ def _unique(specs: list[DetectorSpec]) -> tuple[DetectorSpec, ...]:
     return tuple(specs)
 
 
-def _evaluations(where: str, table: _EvaluateTable) -> Evaluations:
-    settings = table.given()
-    measures = _measures(f"{where}.measures", settings.pop("measures"))
-    train_length = settings.pop("train_length", None)
-    try:
-        return Evaluations(EvaluationSettings(**settings), measures, train_length)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"`{where}`: {error}") from error
-
-
 def _measures(name: str, value: Any) -> tuple[MeasureSpec, ...]:
+    if isinstance(value, tuple):
+        return value
     if isinstance(value, list):
         if not value:
             raise InvalidInputError(f"`{name}` must be a list with at least one entry, got []")
@@ -604,6 +606,10 @@ def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec,
     if isinstance(value, str) and value in GROUPS:
         return tuple(MeasureSpec(measure.name) for measure in resolve_measures(value))
     entry = {"name": value} if isinstance(value, str) else value
+    if not isinstance(entry, Mapping):
+        raise InvalidInputError(
+            f"`{name}` must be a name, a table, or a list of these, got {value!r}"
+        )
     if "name" not in entry:
         raise InvalidInputError(f"`{name}.name` must be given, got nothing")
     options = {key: option for key, option in entry.items() if key != "name"}
@@ -616,7 +622,7 @@ def _some_measures(name: str, value: str | dict[str, Any]) -> tuple[MeasureSpec,
 
 
 def _executor(table: _ExecutorTable, base: Path) -> ExecutorSettings:
-    workers = usable_cores() if isinstance(table.workers, UnsetType) else table.workers
+    workers = table.workers or usable_cores()
     address = table.address
     if address is not None and address.endswith(".json"):
         address = str(base / address)  # the scheduler's file, relative to the plan
@@ -628,69 +634,3 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-# -- error messages ----------------------------------------------------------------------------
-
-_ERROR = re.compile(r"(?P<text>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
-_MISSING = re.compile(r"Object missing required field `(.*)`")
-_EXPECTED = re.compile(r"Expected `(?P<kinds>[^`]*)`(?: (?P<limit>[<>]=? \S+))?(?P<rest>.*)")
-_KINDS = {
-    "int": "an int",
-    "float": "a number",
-    "str": "text",
-    "array": "a list",
-    "object": "a table",
-    "bool": "true or false",
-}
-
-
-def _converted(content: Any, kind: type[T], where: str = "") -> T:
-    """Convert a table of the file to its type; errors name the key and the value."""
-    try:
-        return msgspec.convert(content, kind)
-    except msgspec.ValidationError as error:
-        found = _ERROR.fullmatch(str(error))
-        assert found is not None
-        path = (found["path"] or "").removeprefix(".")
-        full = f"{where}.{path}" if where and path else where or path
-        raise InvalidInputError(_explained(found["text"], content, kind, path, full)) from None
-
-
-def _explained(text: str, content: Any, kind: Any, path: str, full: str) -> str:
-    steps = [int(i) if i else key for key, i in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)]
-    for step in steps:
-        content, kind = content[step], _kind_at(kind, step)
-    if unknown := _UNKNOWN.fullmatch(text):
-        known = [field.name for field in msgspec.structs.fields(_struct_in(kind))]
-        hint = did_you_mean(unknown[1], known) or f"; known keys: {', '.join(known)}"
-        return f"{f'`{full}`' if full else 'the plan'} has no key {unknown[1]!r}{hint}"
-    if missing := _MISSING.fullmatch(text):
-        return f"`{full}.{missing[1]}` must be given, got nothing"
-    if expected := _EXPECTED.fullmatch(text):
-        if expected["kinds"] == "array" and isinstance(content, Mapping):
-            return f"`{full}` must be written as [[{full}]], once per entry, got {content!r}"
-        if "of length" in expected["rest"]:
-            empty = "a non-empty text" if content == "" else "a list with at least one entry"
-            return f"`{full}` must be {empty}, got {content!r}"
-        kinds = " or ".join(_KINDS.get(one, one) for one in expected["kinds"].split(" | "))
-        limit = f" {expected['limit'].removesuffix('.0')}" if expected["limit"] else ""
-        return f"`{full}` must be {kinds}{limit}, got {content!r}"
-    # Our own checks name only the key within its table.
-    return f"`{full}.{text[1:]}" if full and text.startswith("`") else text
-
-
-def _kind_at(kind: Any, step: str | int) -> Any:
-    """Type of a key of a table, or of the entries of a list."""
-    if isinstance(step, str):
-        table = _struct_in(kind)
-        return next(field.type for field in msgspec.structs.fields(table) if field.name == step)
-    return kind
-
-
-def _struct_in(kind: Any) -> Any:
-    """Type of the table in an annotation such as ``list[Table]``."""
-    if isinstance(kind, type) and issubclass(kind, Struct):
-        return kind
-    return next((found for part in get_args(kind) if (found := _struct_in(part))), None)
