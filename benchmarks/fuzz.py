@@ -45,6 +45,7 @@ HUGE = 1.7e308
 TINY = 5e-324
 DOCUMENTED = (
     vuskit.InvertedScoreWarning,
+    vuskit.LongBufferWarning,
     vuskit.ThresholdResolutionWarning,
     vuskit.PredictionAsScoreWarning,
     vuskit.UndefinedMeasureWarning,
