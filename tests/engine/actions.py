@@ -10,6 +10,7 @@ import functools
 import mmap
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -86,6 +87,16 @@ def skips():
 def sleeps():
     while True:
         time.sleep(0.1)
+
+
+def seeds():
+    """Makes the draws of careless tasks repeat, also those that follow."""
+    random.seed(1)
+    np.random.seed(1)  # noqa: NPY002
+
+
+def draws():
+    return random.random(), float(np.random.random())  # noqa: NPY002
 
 
 def has_children(note):

@@ -166,6 +166,14 @@ def test_no_task_suffers_from_what_others_did_to_the_process():
     assert found["forks_and_raises"].value == BROKEN_EXIT
 
 
+def test_seeds_end_with_their_task():
+    tasks = [call(actions.seeds), call(actions.draws, key="first")]
+    tasks += [call(actions.seeds, key="seeds again"), call(actions.draws, key="second")]
+    with LocalExecutor(workers=1) as executor:
+        found = outcomes_of(tasks, executor=executor)
+    assert not {*found["first"].value} & {*found["second"].value}
+
+
 def test_tasks_are_repeated_in_a_new_process(make, tmp_path):
     tasks = [
         call(actions.remembers),
