@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vuskit.datasets.readers.column_roles import read_score_file
+from vuskit.datasets import open_inputs
 
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]
 REPEATS = 5
@@ -72,7 +72,7 @@ def main() -> None:
         spent, peak = seconds("evaluate", str(path), "--chance", "0", "--measure", "vus_pr")
         print(f"vuskit evaluate, VUS-PR, no chance  {spent:6.2f} s  {peak:6.0f} MB")
         begin = time.perf_counter()
-        read_score_file(path)
+        open_inputs(path)[0].read()
         print(f"  reading alone, in this process    {time.perf_counter() - begin:6.2f} s")
 
 

@@ -97,7 +97,7 @@ def all_series(default: Any, published: Any) -> pd.DataFrame:
 def definitions(scores: Path, folder: Path, kept: Path, processes: int) -> Iterator[dict[str, str]]:
     """Agreement of detectors' mean ranks by definition and thresholds, on published data sets."""
     present = [f"{name}/*" for name in DATASETS if (scores / name).is_dir()]
-    sources = open_scores(scores, pattern=present)
+    sources = open_scores(scores, select=present)
     for definition in ("pvldb2022", "journal"):
         for thresholds in (250, None):
             found = run_study(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vuskit.datasets import read_scores, read_series
-from vuskit.datasets.readers._columns import Dialect, sniff
+from vuskit.datasets.csv_dialect import Dialect, sniff_start
 from vuskit.datasets.readers.registry import recognize
 from vuskit.errors import InvalidInputError
 
@@ -158,4 +158,4 @@ def test_another_kind_of_file_under_the_name_of_a_series(content, message, tmp_p
     ],
 )
 def test_what_separates_cells(text, expected, tmp_path):
-    assert sniff(save(tmp_path / "a.csv", text)) == expected
+    assert sniff_start(save(tmp_path / "a.csv", text))[0] == expected

@@ -176,7 +176,7 @@ def test_published_lag_robustness_is_reproduced(test_data):
     folder = test_data / "data"
     patterns = ("KDD21/*101*", "NAB/*Traffic*", "SensorScope/stb-1?.*")
     sources = [
-        source for pattern in patterns for source in open_scores(folder / "scores", pattern=pattern)
+        source for pattern in patterns for source in open_scores(folder / "scores", select=pattern)
     ]
     found = run_study("robustness", sources, perturbations=["lag"])
     agreement = compare_with_published(found, folder / "published").agreement
@@ -296,7 +296,7 @@ def test_options_of_the_published_procedure_are_checked(options, message):
 
 def test_the_published_procedure_comes_closer(test_data):
     folder = test_data / "data"
-    sources = open_scores(folder / "scores", pattern=["NAB/*CloudWatch_1?.*", "KDD21/*s20101m_*"])
+    sources = open_scores(folder / "scores", select=["NAB/*CloudWatch_1?.*", "KDD21/*s20101m_*"])
     factors = {}
     for as_published in (False, True):
         found = run_study("robustness", sources, perturbations=["lag"], as_published=as_published)

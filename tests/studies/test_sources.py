@@ -64,7 +64,7 @@ def test_a_run_folder_holds_series_and_scores(run):
     assert runs == (f"{random} (seed 0)", f"{random} (seed 1)")
     assert len(scored.scores) == 3
     assert all(np.isfinite(score).all() for score in scored.scores.values())
-    assert len(open_scores(run, pattern=sources[1].name)) == 1
+    assert len(open_scores(run, select=sources[1].name)) == 1
 
 
 def test_studies_and_bench_compute_the_same_values(run):

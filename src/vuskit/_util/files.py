@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -10,6 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from vuskit._util.names import did_you_mean
+from vuskit.errors import InvalidInputError
 
 PRIVATE_PREFIX = ".vuskit-"
 """Prefix of the names of temporary files and locks."""
@@ -79,3 +83,83 @@ def _sync(path: Path, flags: int) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+# Why a file could not be read or written, and what to do about it.
+_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space, or write to another place",
+    errno.EDQUOT: "your disk quota is used up; free some space, or write to another place",
+    errno.EROFS: "it is on a read-only disk; write to another place",
+    errno.EACCES: "permission denied; check it with: ls -l",
+    errno.EPERM: "permission denied; check it with: ls -l",
+    errno.ENOENT: "there is no such file or folder",
+    errno.EISDIR: "it is a folder; give the name of a file",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EEXIST: "a file of that name exists; choose another name",
+    errno.ENAMETOOLONG: "its name is too long; shorten it",
+}
+
+
+def reason_of(error: OSError) -> str:
+    """Return why a file cannot be read or written, and what to do.
+
+    Examples
+    --------
+    >>> reason_of(OSError(errno.EISDIR, "Is a directory"))
+    'it is a folder; give the name of a file'
+    """
+    code = error.errno if error.errno is not None else 0
+    return _REASONS.get(code, error.strerror or str(error))
+
+
+def check_exists(path: Path) -> Path:
+    """Return a path that must exist.
+
+    Raises
+    ------
+    InvalidInputError
+        If it does not exist; the error suggests a similar name.
+
+    Examples
+    --------
+    >>> check_exists(Path("no-such-folder"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: no-such-folder: there is no such file or folder
+    """
+    if not path.exists():
+        near = did_you_mean(path.name, names_in(path.parent))
+        raise InvalidInputError(f"{path}: there is no such file or folder{near}")
+    return path
+
+
+def check_file(path: Path, *, holds: str = "labels and scores") -> None:
+    """Check that a path is a readable file with content.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is a folder, or a missing, unreadable or empty file.
+    """
+    if path.is_dir():
+        raise InvalidInputError(
+            f"{path} is a folder, not a file; give one of its files, "
+            "or run detectors on all of them with: vuskit bench"
+        )
+    if not path.exists():
+        near = did_you_mean(path.name, names_in(path.parent))
+        raise InvalidInputError(f"{path}: there is no such file{near}")
+    try:
+        with path.open("rb") as stream:
+            is_empty = not stream.read(1)
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {reason_of(error)}") from error
+    if is_empty:
+        raise InvalidInputError(f"{path}: the file is empty; it must hold {holds}")
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names in a folder; none if it cannot be read."""
+    try:
+        return [path.name for path in folder.iterdir()]
+    except OSError:
+        return []

@@ -20,15 +20,18 @@ from numpy.typing import NDArray
 from vuskit._util.text import listed
 from vuskit.alignment import fill_missing_ends
 from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
-from vuskit.bench.saved_scores import aligned_scores
 from vuskit.bench.series import CHANGED_DURING_RUN, SeriesRef
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
-from vuskit.datasets.readers import doubles_from_texts, may_hold_large_integers
-from vuskit.datasets.readers.column_roles import Columns, open_columns
-from vuskit.engine import (
-    Action,
+from vuskit.datasets.inputs import aligned_scores
+from vuskit.datasets.long_tables import LongTable
+from vuskit.datasets.tables import (
+    Table,
+    doubles_from_texts,
+    may_hold_large_integers,
+    open_table,
 )
+from vuskit.engine import Action
 from vuskit.engine.tasks import NotApplicableError, StaleWorkerError
 from vuskit.errors import BufferNotFoundError, ChangedInputError, MeasureError
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
@@ -255,16 +258,23 @@ def _external_scores(job: ImportJob) -> Scores:
 
 # One file may hold the scores of many detectors, and their jobs follow each other. Each job reads
 # only its own column, so that an invalid column does not affect the others.
-_recent_table: dict[str, Columns] = {}
+_recent_table: dict[tuple[str, tuple[str, ...]], Table | LongTable] = {}
 
 
-def _table(job: ImportJob) -> Columns:
+def _table(job: ImportJob) -> Table:
     """Table with the content that the job expects, even if the file has changed since."""
-    if job.digest not in _recent_table:
-        table = open_columns(Path(job.path), data=_file_content(job), threads=False)
+    path, by = Path(job.path), tuple(name for name, _ in job.part)
+    known = _recent_table.get((job.digest, by))
+    if known is None:
+        known = open_table(path, texts=by, data=_file_content(job), threads=False)
+        if by:
+            known = LongTable(path, by, known)
         _recent_table.clear()
-        _recent_table[job.digest] = table
-    return _recent_table[job.digest]
+        _recent_table[job.digest, by] = known
+    if isinstance(known, Table):
+        return known
+    place = known.keys.index(tuple(cell for _, cell in job.part))
+    return known.rows(int(known.bounds[place]), int(known.bounds[place + 1]))
 
 
 def _file_content(job: ImportJob) -> bytes:
@@ -303,7 +313,7 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
         series, scores = series.after(first), scores[first:]
         check_classes(series, " after the training part")
     measures = tuple(measure.build() for measure in job.measures)
-    evaluator = make_evaluator(series, measures, job.evaluation)
+    evaluator = make_evaluator(series.labels, series.values, measures, job.evaluation)
     return EvaluateResult(measure_scores(evaluator, scores), *evaluator.buffer_record)
 
 
@@ -314,15 +324,16 @@ def check_classes(series: Series | SeriesRef, where: str = "") -> None:
 
 
 def make_evaluator(
-    series: Series, measures: tuple[Measure, ...], settings: EvaluationSettings
+    labels: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    measures: tuple[Measure, ...],
+    settings: EvaluationSettings,
 ) -> Evaluator:
     """Prepare the evaluation of a series; it does not apply if there is no buffer."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user chose any coarse grid
-            return Evaluator(
-                series.labels, measures=measures, settings=settings, values=series.values
-            )
+            return Evaluator(labels, measures=measures, settings=settings, values=values)
     except BufferNotFoundError as error:
         raise NotApplicableError(f"{NO_BUFFER}{error}") from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,13 +27,13 @@ from vuskit.bench.jobs import (
     training_notes,
 )
 from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
-from vuskit.bench.saved_scores import find_saved_scores
 from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
-from vuskit.datasets import (
-    Collection,
-)
+from vuskit.datasets import Collection
 from vuskit.datasets.collection import read_collection
-from vuskit.datasets.readers import Candidate
+from vuskit.datasets.columns import Columns
+from vuskit.datasets.inputs import FileSource, TableSource, open_inputs
+from vuskit.datasets.layouts import expression_of
+from vuskit.datasets.readers.registry import Candidate
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
@@ -406,37 +405,50 @@ def _any_form(
     progress: Callable[[int], None],
 ) -> Iterator[ImportJob]:
     """Files of any supported form, with labels in the same file or in another one."""
-    found = find_saved_scores(request)
+    found = open_inputs(
+        [Path(request.folder) / name for name in request.files] or request.folder,
+        labels=request.labels,
+        pattern=request.pattern,
+        columns=Columns(
+            request.label,
+            request.value or (),
+            request.score,
+            request.positive,
+            request.by,
+            request.dataset,
+        ),
+        align=(request.align or "center") if request.window is not None else None,
+        window=request.window,
+    )
     notes += found.notes
     owners: dict[str, _SeriesNames] = {}
-    refs: dict[tuple[str | None, str, str], SeriesRef | None] = {}
     digests: dict[Path, str] = {}
-    for score in found.scores:
-        names = score.dataset, score.series
-        key = *names, score.source.spec
-        if key not in refs:
-            try:
-                ref = _own_content(score.source, names, catalog, owners)
-                refs[key] = replace(ref, dataset=score.dataset or ref.dataset, name=score.series)
-            except InvalidInputError as error:
-                notes.append(f"skipped a series that cannot be read: {error}")
-                refs[key] = None
-            progress(len(refs))
-        known = refs[key]
-        if known is None:
+    for place, one in enumerate(found):
+        assert isinstance(one, FileSource | TableSource)
+        labels = one.labels
+        source = SeriesSource.file(labels.path, labels.format, dict(labels.options))
+        names = one.dataset, one.series
+        try:
+            ref = _own_content(source, names, catalog, owners)
+        except InvalidInputError as error:
+            notes.append(f"skipped a series that cannot be read: {error}")
             continue
-        if score.path not in digests:
-            digests[score.path] = file_digest(score.path)
-        path = str(score.path.resolve())
-        yield ImportJob(
-            known,
-            path,
-            score.column,
-            score.detector,
-            digests[score.path],
-            request.align,
-            request.window,
-        )
+        finally:
+            progress(place + 1)
+        known = replace(ref, dataset=one.dataset or ref.dataset, name=one.series)
+        for score in one.scores:
+            if score.path not in digests:
+                digests[score.path] = file_digest(score.path)
+            yield ImportJob(
+                known,
+                str(score.path.resolve()),
+                score.column,
+                score.detector,
+                digests[score.path],
+                request.align,
+                request.window,
+                one.part,
+            )
 
 
 def _own_content(
@@ -468,7 +480,7 @@ def _named_files(
     for ref in series:
         if ref.title not in titles:
             continue
-        expression = re.compile(_expression(pattern, ref))
+        expression = expression_of(pattern, series=ref.name, dataset=ref.dataset)
         for key, path in keys.items():
             match = expression.fullmatch(key)
             if match is not None:
@@ -494,13 +506,6 @@ def _named_files(
         for key, titles in taken.items()
         if len(titles) > 1
     ]
-
-
-def _expression(pattern: str, ref: SeriesRef) -> str:
-    known = {"{series}": re.escape(ref.name), "{dataset}": re.escape(ref.dataset)}
-    known["{detector}"] = "(?P<detector>[^/]+?)"
-    parts = re.split(r"(\{series\}|\{dataset\}|\{detector\})", pattern)
-    return "".join(known.get(part, re.escape(part)) for part in parts)
 
 
 # -- notes about files -----------------------------------------------------------------------

@@ -7,15 +7,15 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit.bench.actions import check_classes, import_scores, make_evaluator, measure_scores
+from vuskit.bench.actions import check_classes, make_evaluator, measure_scores
 from vuskit.bench.jobs import (
     TrainingPart,
     TrainLength,
@@ -25,9 +25,17 @@ from vuskit.bench.jobs import (
 )
 from vuskit.bench.plan import usable_cores
 from vuskit.bench.run import Failure
-from vuskit.bench.saved_scores import SavedSeries
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets.inputs import (
+    FileSource,
+    Loaded,
+    LoadedScore,
+    Source,
+    TableSource,
+    load_source,
+)
+from vuskit.datasets.series import content_hash
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import (
     Action,
@@ -40,6 +48,8 @@ from vuskit.engine import (
 )
 from vuskit.engine.tasks import NotApplicableError
 from vuskit.errors import InvalidInputError, MeasureError, VuskitError
+from vuskit.intervals import Ints
+from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
@@ -49,6 +59,7 @@ if TYPE_CHECKING:
 
 _BATCHES_PER_WORKER = 4
 _MOST_PER_BATCH = 16
+_ROWS = 1 << 17  # of a long table, evaluated together
 _FIRST_SECONDS = 0.5  # of series whose time is a fair estimate
 _SERIAL_SECONDS = 2.0  # of work that does not repay the start of processes
 
@@ -57,18 +68,7 @@ Progress = Callable[[int, int, float], None]
 _FailedMeasures = tuple[tuple[Measure, ...], Exception]
 
 
-class Source(Protocol):
-    """A series with scores that can be read on demand; picklable for several processes."""
-
-    @property
-    def name(self) -> str:
-        """Data set and series."""
-
-    def read(self) -> ScoredSeries:
-        """Return the series and its scores."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EvaluatedScore:
     """Values of one score: one per measure, NaN if undefined or failed."""
 
@@ -80,7 +80,7 @@ class EvaluatedScore:
     path: Path | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EvaluatedSeries:
     """A series with the values of its scores."""
 
@@ -114,7 +114,7 @@ class EvaluatedSeries:
 
 def _only(source: Source, detectors: set[str]) -> Source:
     """Return a source without unusable scores, unless all are."""
-    if not isinstance(source, SavedSeries):
+    if not isinstance(source, FileSource):
         return source
     kept = tuple(one for one in source.scores if one.detector in detectors)
     return replace(source, scores=kept or source.scores)
@@ -172,7 +172,7 @@ class Values:
         found = {
             (one.align or "center", one.window)
             for one in saved
-            if isinstance(one, SavedSeries) and one.window is not None
+            if isinstance(one, FileSource) and one.window is not None
         }
         return tuple(f"{at} of windows of {window:,} points" for at, window in sorted(found))
 
@@ -255,7 +255,7 @@ def evaluate_inputs(
     Parameters
     ----------
     inputs : iterable of Source
-        Series with scores, such as `vuskit.bench.saved_scores.SavedSeries`.
+        Series with scores, such as those of `vuskit.datasets.open_inputs`.
     measures : "paper", "extra", "all", name, title, function, or iterable of these, default="paper"
         Measures to compute.
     settings : EvaluationSettings
@@ -279,7 +279,7 @@ def evaluate_inputs(
         If no series can be read, or `train_length` fits none of them.
     """
     evaluator = InputEvaluator(resolve_measures(measures), settings, train_length)
-    sources = [part for one in inputs for part in split_by_labels(one)]
+    sources = list(inputs)
     report = progress or (lambda done, total, seconds_left: None)
     found = _evaluate_here(evaluator, sources, executor, report)
     found += _evaluate_in_processes(evaluator, sources, len(found), executor, report)
@@ -303,8 +303,8 @@ def _evaluate_here(
         return []
     begin = time.perf_counter()
     found: list[EvaluatedSeries | Failure] = []
-    for source in sources:
-        found.append(evaluator.evaluate(source))
+    for part in _parts(sources, 1):
+        found += evaluator.evaluate_several(part)
         spent, left = time.perf_counter() - begin, len(sources) - len(found)
         seconds_left = spent / len(found) * left
         report(len(found), len(sources), seconds_left)
@@ -326,8 +326,7 @@ def _evaluate_in_processes(
         return []
     used = executor or ExecutorSettings("local", usable_cores())
     size = math.ceil(len(left) / (used.workers * _BATCHES_PER_WORKER))
-    size = min(size, _MOST_PER_BATCH)
-    batches = [left[start : start + size] for start in range(0, len(left), size)]
+    batches = list(_parts(left, min(size, _MOST_PER_BATCH)))
     tasks = [
         Task(f"{place}", f"evaluate {some[0].name}", partial(_Batch, evaluator, tuple(some)))
         for place, some in enumerate(batches)
@@ -351,35 +350,35 @@ def _evaluate_in_processes(
     return found
 
 
+def _parts(sources: Iterable[Source], size: int) -> Iterator[tuple[Source, ...]]:
+    """Split sources into parts: some series, or adjacent series of a long table."""
+    part: list[Source] = []
+    for one in sources:
+        if part and not _continues(part, one, size):
+            yield tuple(part)
+            part = []
+        part.append(one)
+    if part:
+        yield tuple(part)
+
+
+def _continues(part: Sequence[Source], one: Source, size: int) -> bool:
+    first, last = part[0], part[-1]
+    if isinstance(first, TableSource) and isinstance(last, TableSource):
+        return (
+            isinstance(one, TableSource)
+            and one.table is first.table
+            and one.start == last.stop
+            and one.stop - first.start <= _ROWS
+        )
+    return not isinstance(one, TableSource) and len(part) < size
+
+
 def _lost(source: Source, status: Status, message: str) -> Failure:
     return Failure(status=status, message=message, title=f"evaluate {source.name}")
 
 
-def split_by_labels(source: Source) -> Sequence[Source]:
-    """Split a source whose scores have labels in several files, which need not agree."""
-    return source.by_labels() if isinstance(source, SavedSeries) else (source,)
-
-
 # -- one series --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Score:
-    """A score as read from its file, or why it is unusable."""
-
-    detector: str
-    numbers: Floats | Exception
-    filled: int = 0
-    path: Path | None = None
-
-
-@dataclass(frozen=True)
-class _Loaded:
-    """A series with its scores."""
-
-    source: Source
-    series: Series
-    scores: tuple[_Score, ...]
 
 
 @dataclass(frozen=True)
@@ -388,38 +387,22 @@ class _Batch(Action):
 
     evaluator: InputEvaluator
     sources: tuple[Source, ...]
-    loaded: tuple[_Loaded | Failure, ...] | None = None
+    loaded: tuple[Loaded | Failure, ...] | None = None
 
     def load(self) -> _Batch:
         return replace(self, loaded=tuple(map(_load, self.sources)))
 
     def run(self) -> list[EvaluatedSeries | Failure]:
-        if self.loaded is not None:
-            return list(map(self.evaluator.evaluate_loaded, self.loaded))
-        return list(map(self.evaluator.evaluate, self.sources))
+        if self.loaded is None:
+            return self.evaluator.evaluate_several(self.sources)
+        return list(map(self.evaluator.evaluate_loaded, self.sources, self.loaded))
 
 
-def _load(source: Source) -> _Loaded | Failure:
-    """Read a series and its scores; those of saved files may be unusable one by one."""
+def _load(source: Source) -> Loaded | Failure:
     try:
-        if isinstance(source, SavedSeries):
-            series = source.read_series()
-            return _Loaded(source, series, tuple(_saved_scores(source, series)))
-        scored = source.read()
+        return load_source(source)
     except (VuskitError, OSError) as error:
         return _lost(source, Status.SKIPPED, str(error))
-    return _Loaded(source, scored.series, tuple(_Score(*one) for one in scored.scores.items()))
-
-
-def _saved_scores(source: SavedSeries, series: Series) -> Iterator[_Score]:
-    for one, columns in source.read_columns():
-        try:
-            numbers = columns.scores(one.column)
-            found = import_scores(numbers, series, one.detector, source.window, source.align)
-        except (VuskitError, OSError) as error:
-            yield _Score(one.detector, error, path=one.path)
-        else:
-            yield _Score(one.detector, found.scores, found.filled, one.path)
 
 
 @dataclass(frozen=True)
@@ -432,13 +415,121 @@ class InputEvaluator:
 
     def evaluate(self, source: Source) -> EvaluatedSeries | Failure:
         """Evaluate the scores of a series; one that cannot be read is SKIPPED."""
-        return self.evaluate_loaded(_load(source))
+        return self.evaluate_loaded(source, _load(source))
 
-    def evaluate_loaded(self, loaded: _Loaded | Failure) -> EvaluatedSeries | Failure:
+    def evaluate_several(self, sources: Sequence[Source]) -> list[EvaluatedSeries | Failure]:
+        """Evaluate some series; the rows of a long table are read and checked together."""
+        found: list[EvaluatedSeries | Failure] = []
+        for part in _parts(sources, len(sources)):
+            rows = [one for one in part if isinstance(one, TableSource)]
+            if rows and not self.train_length:
+                found += self._evaluate_rows(rows)
+            else:
+                found += map(self.evaluate, part)
+        return found
+
+    def _evaluate_rows(self, sources: Sequence[TableSource]) -> list[EvaluatedSeries | Failure]:
+        """Evaluate adjacent series of a long table; those with problems one by one."""
+        table, begin = sources[0].table, sources[0].start
+        roles = table.found.roles
+        try:
+            rows = table.rows(begin, sources[-1].stop)
+            labels = table.labels(rows)
+            scores = [rows.scores(name) for name in roles.scores]
+            values = [rows.numbers(name) for name in roles.value]
+        except (VuskitError, OSError):
+            return list(map(self.evaluate, sources))
+        offsets = np.array([*(one.start for one in sources), sources[-1].stop]) - begin
+        valid = find_valid_series(labels, scores, offsets) & (len(values) < 2)
+        n_anomalous = np.add.reduceat(labels, offsets[:-1], dtype=np.intp).tolist()
+        rises = labels.copy()
+        rises[1:] &= ~labels[:-1]
+        rises[offsets[:-1]] = labels[offsets[:-1]]
+        n_events = np.add.reduceat(rises, offsets[:-1], dtype=np.intp).tolist()
+        together = self._areas(labels, scores, offsets, valid, has_values=bool(values))
+        found: list[EvaluatedSeries | Failure] = []
+        for place, source in enumerate(sources):
+            if not valid[place]:
+                found.append(self.evaluate(source))
+                continue
+            part = slice(offsets[place], offsets[place + 1])
+            own = values[0][part] if values else np.full(source.stop - source.start, np.nan)
+            own_labels = labels[part]
+            try:
+                numbers, buffer = together.get(place) or self._values(
+                    own_labels, own, [score[part] for score in scores]
+                )
+            except Exception:
+                found.append(self.evaluate(source))  # records the failure of each score
+                continue
+            found.append(
+                EvaluatedSeries(
+                    dataset=source.dataset,
+                    name=source.series,
+                    hash=_digest(own, own_labels, source),
+                    n_points=own_labels.size,
+                    n_anomalies=n_events[place],
+                    anomalous_points=n_anomalous[place],
+                    train_length=source.train_length,
+                    evaluated_from=0,
+                    buffer=buffer[0],
+                    buffer_reason=buffer[1],
+                    scores=tuple(
+                        EvaluatedScore(name, tuple(one), self._all_ok, path=table.path)
+                        for name, one in zip(roles.scores, numbers, strict=True)
+                    ),
+                    sources=(source,),
+                    path=table.path,
+                )
+            )
+        return found
+
+    def _values(
+        self, labels: NDArray[np.bool_], values: Floats, scores: Sequence[Floats]
+    ) -> tuple[list[list[float]], tuple[int | None, str]]:
+        """Return the values of each score, and the buffer."""
+        evaluator = make_evaluator(labels, values, self.measures, self.settings)
+        found = [measure_scores(evaluator, score) for score in scores]
+        numbers = [[one.get(m.name, math.nan) for m in self.measures] for one in found]
+        return numbers, evaluator.buffer_record
+
+    @cached_property
+    def _all_ok(self) -> tuple[Status, ...]:
+        return (Status.OK,) * len(self.measures)
+
+    def _areas(
+        self,
+        labels: NDArray[np.bool_],
+        scores: Sequence[Floats],
+        offsets: Ints,
+        valid: NDArray[np.bool_],
+        *,
+        has_values: bool,
+    ) -> dict[int, tuple[Any, tuple[int, str]]]:
+        """Return values and buffer of valid series, if all measures can be computed together."""
+        if not valid.any() or not can_batch(self.measures, self.settings, has_values=has_values):
+            return {}
+        lengths = np.diff(offsets)
+        if not valid.all():
+            kept = np.repeat(valid, lengths)
+            labels, scores = labels[kept], [score[kept] for score in scores]
+            offsets = np.append(0, np.cumsum(lengths[valid]))
+        names = [measure.name for measure in self.measures]
+        try:
+            found = evaluate_batch(labels, scores, offsets, self.settings, names)
+        except VuskitError:
+            return {}
+        places = valid.nonzero()[0].tolist()
+        values = np.where(np.isfinite(found.values), found.values, np.nan).tolist()
+        return dict(zip(places, zip(values, found.buffers, strict=True), strict=True))
+
+    def evaluate_loaded(
+        self, source: Source, loaded: Loaded | Failure
+    ) -> EvaluatedSeries | Failure:
         """Evaluate the scores of a series that was read."""
         if isinstance(loaded, Failure):
             return loaded
-        series, source = loaded.series, loaded.source
+        series = loaded.series
         first = evaluated_from(series, self.train_length)
         evaluator: Evaluator | Exception
         buffer: tuple[int | None, str | None] = None, None
@@ -447,14 +538,14 @@ class InputEvaluator:
             check_classes(series)
             part = series.after(first) if first else series
             check_classes(part, " after the training part")
-            evaluator = make_evaluator(part, self.measures, self.settings)
+            evaluator = make_evaluator(part.labels, part.values, self.measures, self.settings)
             buffer = evaluator.buffer_record
         except Exception as error:
             evaluator = error
         return EvaluatedSeries(
             dataset=series.dataset,
             name=series.name,
-            hash=_digest(series),
+            hash=_digest(series.values, series.labels, series),
             n_points=series.n_points,
             n_anomalies=series.n_anomalies,
             anomalous_points=series.anomalous_points,
@@ -464,11 +555,11 @@ class InputEvaluator:
             buffer_reason=buffer[1],
             scores=tuple(self._evaluated(one, evaluator, part, first) for one in loaded.scores),
             sources=(source,),
-            path=source.scores[0].labels.path if isinstance(source, SavedSeries) else None,
+            path=loaded.path,
         )
 
     def _evaluated(
-        self, one: _Score, evaluator: Evaluator | Exception, series: Series, first: int
+        self, one: LoadedScore, evaluator: Evaluator | Exception, series: Series, first: int
     ) -> EvaluatedScore:
         values: Mapping[str, float] = {}
         what = "evaluate"
@@ -511,7 +602,11 @@ class InputEvaluator:
         package = tuple(one for one in self.measures if one not in own)
         for part in (package, *((one,) for one in own)):
             try:
-                alone = make_evaluator(series, part, self.settings) if part else None
+                alone = (
+                    make_evaluator(series.labels, series.values, part, self.settings)
+                    if part
+                    else None
+                )
                 values |= measure_scores(alone, numbers) if alone else {}
             except Exception as error:
                 failed.append((part, error))
@@ -543,12 +638,14 @@ def _title(what: str, measures: Sequence[Measure], detector: str) -> str:
     return f"evaluate {named} of {detector}"
 
 
-def _digest(series: Series) -> str:
+def _digest(values: Floats, labels: NDArray[np.bool_], series: Series | TableSource) -> str:
     """Return a digest of a series; those without values differ even if their labels agree."""
-    if not np.isnan(series.values).all():
-        return series.content_hash
-    names = f"{series.content_hash} {series.dataset}/{series.name}"
-    return hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()
+    variant = series.variant if isinstance(series, Series) else 0
+    digest = content_hash(values, labels, series.train_length, variant)
+    if not np.isnan(values).all():
+        return digest
+    name = series.name if isinstance(series, TableSource) else f"{series.dataset}/{series.name}"
+    return hashlib.sha256(f"{digest} {name}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _status(error: Exception) -> Status:

@@ -246,6 +246,7 @@ class ImportJob(_Named):
     digest: str
     align: str | None = None
     window: int | None = None
+    part: tuple[tuple[str, str], ...] = ()  # key columns of a long table, and their cells
 
     @property
     def anchor(self) -> str:
@@ -255,9 +256,15 @@ class ImportJob(_Named):
     @cached_property
     def about(self) -> dict[str, Any]:
         """What the key is made of; see `vuskit.store.key_of`."""
-        about = {"sha256": self.digest, "column": self.column, "n_points": self.series.n_points}
+        about: dict[str, Any] = {
+            "sha256": self.digest,
+            "column": self.column,
+            "n_points": self.series.n_points,
+        }
         if self.window is not None:
             about |= {"window": self.window, "align": self.anchor}
+        if self.part:
+            about["part"] = dict(self.part)
         return about
 
     @property

@@ -17,7 +17,7 @@ from typing import Any
 from vuskit._util.text import listed
 from vuskit.bench.actions import JobAction
 from vuskit.bench.jobs import EvaluateJob, ScoreJob
-from vuskit.datasets.readers import get_format
+from vuskit.datasets.readers.registry import get_format
 from vuskit.detectors.registry import detector_class
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import get_measure

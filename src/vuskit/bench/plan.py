@@ -17,17 +17,12 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
-from vuskit.datasets.readers import get_format
-from vuskit.datasets.synthetic import (
-    make_series,
-)
+from vuskit.datasets.readers.registry import get_format
+from vuskit.datasets.synthetic import make_series
 from vuskit.datasets.synthetic.registry import get_family
 from vuskit.detectors.adapters import is_model_name
 from vuskit.detectors.registry import detector_class
-from vuskit.engine import (
-    ExecutorSettings,
-    Limits,
-)
+from vuskit.engine import ExecutorSettings, Limits
 from vuskit.engine.executors import EXECUTOR_KINDS
 from vuskit.errors import InvalidInputError, MissingDependencyError
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
@@ -188,13 +183,15 @@ class ScoresFolder(Checked):
     score: tuple[str, ...] = param((), _TEXTS)
     value: str | None = param(None, text)
     positive: str | None = param(None, text)
+    by: str | None = param(None, text)
+    dataset: str | None = param(None, text)
     align: str | None = param(None, one_of(*ANCHORS))
     window: int | None = param(None, whole(1))
 
     @property
     def any_form(self) -> bool:
         """Whether files may have any form that ``vuskit evaluate`` accepts."""
-        named = (self.labels, self.label, self.value, self.positive)
+        named = (self.labels, self.label, self.value, self.positive, self.by)
         return bool(self.files or self.score) or any(one is not None for one in named)
 
     def __post_init__(self) -> None:

@@ -39,6 +39,7 @@ from vuskit.bench.plan import Plan, parse_plan
 from vuskit.bench.series import NamedSeries, SeriesRef, SeriesSource
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets.unique_names import SeriesName
 from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
@@ -328,6 +329,12 @@ class StoredScores:
     def name(self) -> str:
         """Data set and name of the series."""
         return self.series.title
+
+    @property
+    def series_name(self) -> SeriesName:
+        """Name of the series, and what can make it unique."""
+        one = self.series
+        return SeriesName(one.dataset, one.name, SeriesSource(one.source).path, one.hash)
 
     def read(self) -> ScoredSeries:
         """Read the series and the scores, and check that they have not changed.
@@ -974,9 +981,14 @@ def stored_action(store: Store, result: Result) -> JobAction:
             detector = DetectorSpec.of(about["detector"], given, named.detector, start.base)
             job = ScoreJob(ref, detector, named.seed)
         case Kind.IMPORT:
-            names = {name: about.get(name) for name in ("column", "align", "window")}
+            align: dict[str, Any] = {n: about.get(n) for n in ("column", "align", "window")}
             job = ImportJob(
-                ref, named.file or "", label=named.detector, digest=about["sha256"], **names
+                ref,
+                named.file or "",
+                label=named.detector,
+                digest=about["sha256"],
+                part=tuple(about.get("part", {}).items()),
+                **align,
             )
         case Kind.EVALUATE:
             measures = tuple(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vuskit._util.tables import frame_csv
-from vuskit.cli._many_series import Sources, saved_series
 from vuskit.cli._output import json_text, say, terminal_width, write
 from vuskit.errors import InvalidInputError
 
@@ -50,13 +49,11 @@ class BufferCheck:
         alpha: float,
         test: str,
     ) -> None:
-        from vuskit.bench import Run
-        from vuskit.bench.plan import planned_folder
+        from vuskit.bench.sources import find_run, open_scores
 
         source = sources[0]
-        if source.suffix == ".toml" and source.is_file():
-            source = planned_folder(source)
-        if len(sources) > 1 or not (source.is_dir() or Run(source).is_pack):
+        run = find_run(source)
+        if len(sources) > 1 or not (source.is_dir() or run is not None):
             shown = ", ".join(repr(str(one)) for one in sources)
             raise InvalidInputError(
                 "`--buffers` needs scores: give one run folder, plan, pack, or folder of saved "
@@ -68,16 +65,12 @@ class BufferCheck:
             raise InvalidInputError(
                 f"`--buffers` must be numbers separated by commas, such as 0.5,1,2, got {factors!r}"
             ) from None
-        self.source, self.alpha, self.test = source, alpha, test
-        self.is_folder_of_scores = not Run(source).exists
-        given = Sources((str(source),), labels=labels, align=align, window=window)
-        given.check()
-        if not self.is_folder_of_scores and (labels, align) != (None, None):
-            raise InvalidInputError(
-                f"`{'--labels' if labels else '--align'}` must be used with a folder of saved "
-                f"scores, got {str(source)!r}, which has labels and aligned scores; omit it"
-            )
-        self.scores = given if self.is_folder_of_scores else None
+        self.alpha, self.test = alpha, test
+        self.is_folder_of_scores = run is None
+        self.inputs = open_scores(source, labels=labels, align=align, window=window)
+        for note in self.inputs.notes:
+            say(f"note: {note}")
+        self.source = self.inputs if run is None else run.folder
 
     def run(
         self, measure: str | None, detectors: Sequence[str] | None, settings: str | None
@@ -86,9 +79,7 @@ class BufferCheck:
         from vuskit.studies import buffer_dependence
 
         return buffer_dependence(
-            self.source
-            if self.scores is None
-            else [one.read() for one in saved_series(self.scores)],
+            self.source,
             factors=self.factors,
             measure=measure or "vus_pr",
             settings=settings,

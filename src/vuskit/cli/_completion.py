@@ -148,7 +148,7 @@ def complete_figures() -> list[str]:
 
 def complete_columns() -> Iterable[str]:
     """Columns of the first existing file on the line."""
-    from vuskit.datasets.readers.column_roles import column_names
+    from vuskit.datasets.tables import column_names
 
     try:
         return next((column_names(path) for path in map(Path, _line()) if path.is_file()), [])

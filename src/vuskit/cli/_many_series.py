@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import glob
-import gzip
-import os
 import shlex
-import shutil
-import sys
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-import numpy as np
 import typer
 
-from vuskit._util.optional import require
 from vuskit._util.tables import csv_text
 from vuskit._util.text import format_duration, plural
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import check_exists, check_file, write_file
+from vuskit.cli._files import write_file
 from vuskit.cli._output import (
     document,
     frame_records,
@@ -33,26 +23,18 @@ from vuskit.cli._output import (
     terminal_width,
     write,
 )
+from vuskit.datasets.columns import Columns
+from vuskit.datasets.inputs import Inputs, find_files, open_inputs
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run, Values
-    from vuskit.bench.saved_scores import SavedScores, SavedSeries
     from vuskit.cli._progress import DelayedProgressBar
-    from vuskit.datasets.readers.column_roles import ScoreFile
     from vuskit.engine import Outcome, Task
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
     from vuskit.report.publication import PublicationTable
 
-STDIN = "-"
-_WILD = "*?["
-_KINDS = {
-    b"\x93NUMPY": ".npy",
-    b"PAR1": ".parquet",
-    b"ARROW1": ".arrow",
-    b"PK\x03\x04": ".npz",
-}
 _SETTINGS = (
     "buffer", "definition", "thresholds", "step", "side", "threshold", "k", "buffer_fallback",
     "volume_factor",
@@ -67,160 +49,36 @@ class Sources:
     paths: tuple[str, ...]
     labels: Path | None = None
     pattern: str | None = None
-    label: str | None = None
-    value: str | None = None
-    channels: tuple[str, ...] = ()
+    columns: Columns = field(default_factory=Columns)
     train_length: str | None = None
-    positive: str | None = None
-    score: tuple[str, ...] = ()
-    by: str | None = None
-    dataset: str | None = None
     align: str | None = None
     window: int | None = None
 
-    @property
-    def is_one_file(self) -> bool:
-        """Whether the source is one file with the labels and scores of one series."""
-        wanted = (self.labels, self.pattern, self.by, self.dataset)
-        one = len(self.paths) == 1 and not _is_pattern(self.paths[0])
-        return one and not Path(self.paths[0]).is_dir() and not any(wanted)
-
-    def check(self) -> None:
-        """Check that the options fit together."""
-        if self.window is not None and self.align is None:
-            raise InvalidInputError(
-                "`--window` must be used with --align center, start or end, the point of the "
-                "window that a score belongs to"
-            )
-        if self.align is not None and self.window is None:
-            raise InvalidInputError(
-                "`--align` must be used with --window N, the number of points in a window"
-            )
-        if self.dataset is not None and self.by is None:
-            raise InvalidInputError(
-                "`--dataset` must be used with --by COLUMN, the column that names the series"
-            )
+    def __post_init__(self) -> None:
         if self.train_length not in (None, "auto", "none") and not self.train_length.isdecimal():
             raise InvalidInputError(
                 "`--train-length` must be a number of points, auto or none, "
                 f"got {self.train_length!r}"
             )
-        if self.labels is not None:
-            check_exists(self.labels)
+
+    def open(self) -> Inputs:
+        """Find the series; reads no scores."""
+        return open_inputs(
+            self.paths,
+            labels=self.labels,
+            pattern=self.pattern,
+            columns=self.columns,
+            align=self.align,
+            window=self.window,
+        )
 
     def check_several(self) -> None:
         """Check that no option is for a single series only."""
-        if self.channels:
-            given = ", ".join((self.value or "", *self.channels))
+        if len(self.columns.value) > 1:
             raise InvalidInputError(
-                f"`--value` must be given once for several series, got {given}; "
-                "name the columns of scores with --score"
+                "`--value` must be given once for several series, got "
+                f"{', '.join(self.columns.value)}; name the columns of scores with --score"
             )
-
-    def files(self) -> tuple[Path, tuple[Path, ...]]:
-        """Return the common folder and the files."""
-        found = [path for text in self.paths for path in _matching(text, self.labels)]
-        if len(self.paths) == 1 and Path(self.paths[0]).is_dir():
-            return Path(self.paths[0]), tuple(found)
-        files = tuple(dict.fromkeys(found))
-        for file in files:
-            check_file(file)
-        root = Path(os.path.commonpath([file.absolute().parent for file in files]))
-        return root, files
-
-
-def _is_pattern(text: str) -> bool:
-    return any(sign in text for sign in _WILD) and not Path(text).exists()
-
-
-def _matching(text: str, labels: Path | None) -> list[Path]:
-    """Return the files of a source, without label files."""
-    if _is_pattern(text):
-        found = [Path(name) for name in sorted(glob.glob(text, recursive=True))]
-        files = [path for path in found if path.is_file()]
-        if not files:
-            raise InvalidInputError(
-                f"`SOURCE` must match files, got {text!r}, which matches none; check the pattern"
-            )
-        return files
-    path = check_exists(Path(text))
-    if not path.is_dir():
-        return [path]
-    from vuskit.bench.saved_scores import list_score_files
-
-    return list_score_files(path, without=labels)
-
-
-@contextlib.contextmanager
-def saved_stdin(folder: Path) -> Iterator[Path]:
-    """Save standard input to a file; errors call it ``stdin``."""
-    data = sys.stdin.buffer.read()
-    if data.startswith(b"\x1f\x8b"):
-        data = gzip.decompress(data)
-    if not data:
-        raise InvalidInputError(
-            "standard input must hold labels and scores, got nothing; "
-            "for example: vuskit evaluate - < scores.csv"
-        )
-    suffix = next((kind for start, kind in _KINDS.items() if data.startswith(start)), ".csv")
-    path = folder / f"stdin{suffix}"
-    path.write_bytes(data)
-    try:
-        yield path
-    except InvalidInputError as error:
-        raise InvalidInputError(str(error).replace(f"{folder}{os.sep}", "")) from error
-
-
-# -- one series ----------------------------------------------------------------------------------
-
-
-def find_scores(sources: Sources) -> SavedScores:
-    """Assign the files of the sources to series and detectors."""
-    from vuskit.bench.plan import ScoresFolder
-    from vuskit.bench.saved_scores import find_saved_scores
-
-    return find_saved_scores(ScoresFolder(**_request(sources)))
-
-
-def read_one_series(sources: Sources, found: SavedScores) -> ScoreFile:
-    """Read the only series of the sources, with aligned scores."""
-    from vuskit.datasets.readers.column_roles import ScoreFile, dates_of, time_range
-
-    (saved,) = found.by_series(align=sources.align, window=sources.window)
-    scored, notes = saved.read_with_notes()
-    series, first = scored.series, saved.scores[0]
-    files = [columns for _, columns in saved.read_columns()]
-    times = next(filter(None, map(time_range, files)), None)
-    dates = next((dates for dates in map(dates_of, files) if dates is not None), None)
-    path = first.labels.path
-    values = series.values if series.values.ndim == 1 else series.values[:, 0]
-    has_values = not bool(np.isnan(values).all())
-    further = {} if series.values.ndim == 1 else dict(
-        zip(series.channels[1:], series.values.T[1:], strict=True)
-    )  # fmt: skip
-    return ScoreFile(
-        path if len(found.scores) > 1 else first.path,
-        series.labels,
-        dict(scored.scores),
-        values if has_values else None,
-        path.name,
-        series.channels[0] if has_values else None,
-        (),
-        (*found.notes, *notes),
-        times,
-        train_length=series.train_length,
-        channels=series.channels[1:],
-        further=further,
-        dates=dates if dates is not None and dates.size == series.n_points else None,
-    )
-
-
-def saved_series(sources: Sources) -> tuple[SavedSeries, ...]:
-    """Find the series of some sources and print notes about their files."""
-    found = find_scores(sources)
-    for note in found.notes:
-        say(f"note: {note}")
-    return found.by_series(align=sources.align, window=sources.window)
 
 
 # -- several series ------------------------------------------------------------------------------
@@ -244,65 +102,23 @@ class EvaluateOptions:
 
 def _request(sources: Sources) -> dict[str, Any]:
     """Return the files of the sources and how to read them, as ``[[scores]]`` of a plan."""
-    root, files = sources.files()
-    names = ("pattern", "label", "value", "positive", "score", "align", "window")
+    root, files = find_files(sources.paths, sources.labels)
+    columns = sources.columns
     return {
         "folder": str(root.absolute()),
         "files": tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
         "labels": None if sources.labels is None else str(sources.labels.absolute()),
-        **{name: getattr(sources, name) for name in names},
+        "pattern": sources.pattern,
+        "value": next(iter(columns.value), None),
+        **{name: getattr(columns, name) for name in ("label", "positive", "score")},
+        **{name: getattr(columns, name) for name in ("by", "dataset")},
+        **{name: getattr(sources, name) for name in ("align", "window")},
     }
-
-
-def _split_long_table(sources: Sources, folder: Path) -> Sources:
-    """Split a long table into one file per series."""
-    from vuskit.datasets.readers.column_roles import open_columns
-
-    if len(sources.paths) != 1 or sources.pattern is not None:
-        raise InvalidInputError(
-            f"`--by` must be used with one long table and no --pattern, got {len(sources.paths)} "
-            "sources; omit it if every series has its own file"
-        )
-    path = Path(sources.paths[0])
-    check_file(path)
-    columns = open_columns(path)
-    for option, name in (("--by", sources.by), ("--dataset", sources.dataset)):
-        if name is not None and name not in columns.names:
-            from vuskit._util.names import did_you_mean
-            from vuskit._util.text import quoted
-
-            raise InvalidInputError(
-                f"`{option}` must be a column of {path} ({quoted(columns.names)}), "
-                f"got {name!r}{did_you_mean(name, columns.names)}"
-            )
-    assert sources.by is not None
-    parquet = require("pyarrow.parquet", purpose="long tables", extra="cli")
-    table = columns.to_arrow()
-    keys = [name for name in (sources.dataset, sources.by) if name is not None]
-    rest = table.drop_columns(keys)
-    words, codes = columns.distinct(sources.by)
-    sets, places = [path.name.partition(".")[0]], np.zeros(len(codes), dtype=np.intp)
-    if sources.dataset is not None:
-        sets, places = columns.distinct(sources.dataset)
-    groups = places * len(words) + codes
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    sorted_rows = rest.take(order) if (np.diff(groups) < 0).any() else rest
-    shutil.rmtree(folder, ignore_errors=True)  # files of an earlier table
-    for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
-        group = int(groups[order[start]])
-        place = folder / quote(sets[group // len(words)], safe=" @+=,()")
-        place.mkdir(parents=True, exist_ok=True)
-        name = quote(words[group % len(words)], safe=" @+=,()")
-        parquet.write_table(sorted_rows.slice(start, stop - start), place / f"{name}.parquet")
-    return replace(
-        sources, paths=(str(folder),), by=None, dataset=None, pattern="{dataset}/{series}"
-    )
 
 
 def evaluate_several(
     sources: Sources,
-    found: SavedScores | None,
+    inputs: Inputs | None,
     settings: EvaluationSettings,
     measures: Sequence[Measure],
     options: EvaluateOptions,
@@ -310,12 +126,9 @@ def evaluate_several(
     """Evaluate several series, in memory or as a run, and write the table of means."""
     if options.output is not None:
         _evaluate_as_run(sources, settings, measures, options, options.output)
-        return
-    with contextlib.ExitStack() as stack:
-        if sources.by is not None:
-            place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            sources, found = _split_long_table(sources, place / "inputs"), None
-        _evaluate_in_memory(sources, found or find_scores(sources), settings, measures, options)
+    else:
+        assert inputs is not None
+        _evaluate_in_memory(sources, inputs, settings, measures, options)
 
 
 # -- in memory -----------------------------------------------------------------------------------
@@ -323,7 +136,7 @@ def evaluate_several(
 
 def _evaluate_in_memory(
     sources: Sources,
-    found: SavedScores,
+    inputs: Inputs,
     settings: EvaluationSettings,
     measures: Sequence[Measure],
     options: EvaluateOptions,
@@ -334,7 +147,7 @@ def _evaluate_in_memory(
     try:
         with DelayedProgressBar("evaluating") as bar:
             values = evaluate_inputs(
-                found.by_series(align=sources.align, window=sources.window),
+                inputs,
                 measures=measures,
                 settings=settings,
                 train_length=_train_length(sources),
@@ -344,7 +157,7 @@ def _evaluate_in_memory(
     except InvalidInputError as error:
         raise InvalidInputError(_as_options(str(error))) from error
     _report_failures(values)
-    for note in (*found.notes, *values.notes):
+    for note in (*inputs.notes, *values.notes):
         say(f"note: {_as_options(note)}")
     _report_filled(values.filled)
     if not any(record["value"] is not None for record in values.records()):
@@ -352,7 +165,8 @@ def _evaluate_in_memory(
         why = next((why.message for score in scores for why in score.failures), "")
         say(f"all evaluations failed{f': {why}' if why else ''}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
-    place = sources.paths[0] if len(sources.paths) == 1 else sources.files()[0]
+    several = len(sources.paths) > 1
+    place = find_files(sources.paths, None)[0] if several else sources.paths[0]
     _show(values, values.records(), Path(place), measures, options)
     if values.failures:
         raise typer.Exit(ExitCode.FAILED_JOBS)
@@ -420,14 +234,8 @@ def _evaluate_as_run(
     options: EvaluateOptions,
     folder: Path,
 ) -> None:
-    from vuskit.bench import (
-        Run,
-    )
-    from vuskit.store.store import Store
+    from vuskit.bench import Run
 
-    if sources.by is not None:
-        Store(folder).close()  # a store must be created in an empty folder
-        sources = _split_long_table(sources, folder / "inputs")
     failed = _run(_plan(folder, sources, settings, measures, options), folder)
     run = Run(folder)
     if not len(run.values()):
@@ -535,12 +343,12 @@ def _run(plan: Plan, folder: Path) -> bool:
 
 def _as_options(note: str) -> str:
     """Replace fields of a plan by options of the command in a note or error."""
-    for field, option in (
+    for key, option in (
         ('train_length = "auto"', "--train-length auto"),
         ("`train_length`", "`--train-length`"),
         ("train_length = 0", "--train-length none"),
     ):
-        note = note.replace(field, option)
+        note = note.replace(key, option)
     return note
 
 

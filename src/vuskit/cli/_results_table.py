@@ -12,7 +12,8 @@ from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.text import quoted
 from vuskit.cli._files import check_file, plan_folder
-from vuskit.datasets.readers import LABEL_NAMES, Table, read_csv, read_parquet
+from vuskit.datasets.columns import LABEL_NAMES
+from vuskit.datasets.tables import Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -20,16 +18,8 @@ from vuskit.alignment import ANCHORS
 from vuskit.buffers import BufferChoice, parse_buffer
 from vuskit.cli._completion import complete_columns
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import check_file, check_page, write_file
-from vuskit.cli._many_series import (
-    STDIN,
-    EvaluateOptions,
-    Sources,
-    evaluate_several,
-    find_scores,
-    read_one_series,
-    saved_stdin,
-)
+from vuskit.cli._files import check_page, write_file
+from vuskit.cli._many_series import EvaluateOptions, Sources, evaluate_several
 from vuskit.cli._options import (
     Address,
     Align,
@@ -64,6 +54,8 @@ from vuskit.cli._output import (
     terminal_width,
     write,
 )
+from vuskit.datasets.columns import Columns, time_range
+from vuskit.datasets.inputs import load_source
 from vuskit.engine.executors import EXECUTOR_KINDS
 from vuskit.errors import (
     BufferNotFoundError,
@@ -82,8 +74,8 @@ from vuskit.report.publication import COLUMNS, SPREADS
 from vuskit.report.tables import plain_table
 
 if TYPE_CHECKING:
-    from vuskit.bench.saved_scores import SavedScores
-    from vuskit.datasets.readers.column_roles import ScoreFile
+    from vuskit.datasets import Series
+    from vuskit.datasets.inputs import Loaded
     from vuskit.measures.registry import Measure
     from vuskit.measures.results import Comparison
 
@@ -240,18 +232,11 @@ def evaluate(
         tuple(sources),
         labels=labels,
         pattern=pattern,
-        label=label,
-        value=value[0] if value else None,
-        channels=tuple(value[1:]) if value else (),
+        columns=Columns(label, value or (), score or (), positive, by, dataset),
         train_length=train_length,
-        positive=positive,
-        score=tuple(score or ()),
-        by=by,
-        dataset=dataset,
         align=align,
         window=window,
     )
-    requested.check()
     options = EvaluateOptions(
         output,
         processes,
@@ -264,95 +249,68 @@ def evaluate(
         columns,
         spread,
     )
-    with contextlib.ExitStack() as stack:
-        if STDIN in sources:
-            if len(sources) > 1:
-                raise InvalidInputError(
-                    "`SOURCE` must be either - or files and folders, got both; choose one"
-                )
-            place = stack.enter_context(tempfile.TemporaryDirectory())
-            saved = stack.enter_context(saved_stdin(Path(place)))
-            requested = dataclasses.replace(requested, paths=(str(saved),))
-        scored, found = _only_series(requested, output)
-        if scored is None and load is not None:
-            raise InvalidInputError(
-                f"`--load` must be used with one series, got several with {str(load)!r}; instead, "
-                'write a plan with imports = ["module"] and [[scores]], then: vuskit bench run'
-            )
-        if scored is None:
-            requested.check_several()
-            evaluate_several(requested, found, settings, wanted, options)
-        else:
-            _evaluate_one(scored, settings, wanted, options, train_length)
-
-
-def _only_series(
-    sources: Sources, output: Path | None
-) -> tuple[ScoreFile | None, SavedScores | None]:
-    """Return labels and scores if there is only one series, or the scores of several."""
-    from vuskit.datasets.readers.column_roles import read_score_file
-
-    if sources.is_one_file and output is None:
-        path = Path(sources.paths[0])
-        check_file(path)
-        scored = read_score_file(
-            path,
-            label=sources.label,
-            scores=sources.score,
-            value=sources.value,
-            channels=sources.channels,
-            positive=sources.positive,
+    inputs = None if output is not None else requested.open()
+    if inputs is not None and len(inputs) == 1:
+        loaded = load_source(inputs[0])
+        notes = (*inputs.notes, *loaded.notes)
+        _evaluate_one(replace(loaded, notes=notes), settings, wanted, options, train_length)
+        return
+    if load is not None:
+        raise InvalidInputError(
+            f"`--load` must be used with one series, got several with {str(load)!r}; instead, "
+            'write a plan with imports = ["module"] and [[scores]], then: vuskit bench run'
         )
-        return scored, None
-    if sources.by is not None or output is not None:
-        return None, None
-    found = find_scores(sources)
-    if len({(one.dataset, one.series) for one in found.scores}) > 1:
-        return None, found
-    return read_one_series(sources, found), found
+    requested.check_several()
+    evaluate_several(requested, inputs, settings, wanted, options)
 
 
 def _evaluate_one(
-    scored: ScoreFile,
+    loaded: Loaded,
     settings: EvaluationSettings,
     wanted: Sequence[Measure],
     options: EvaluateOptions,
     train_length: str | None,
 ) -> None:
     form, html, chance = options.form, options.html, options.chance
-    _report_columns(scored)
-    scored = _without_training(scored, train_length)
-    _check_classes(scored)
-    choice = _buffer(settings, scored, wanted)
+    _report_columns(loaded)
+    first = _training_points(loaded, train_length)
+    scored = loaded.scored()
+    series = scored.series.after(first) if first else scored.series
+    _check_classes(series, loaded)
+    scores = {name: score[first:] for name, score in scored.scores.items()}
+    channels = dict(zip(series.channels, np.atleast_2d(series.values.T), strict=True))
+    values = next(iter(channels.values()))
+    has_values = not np.isnan(values).all()
+    choice = _buffer(settings, series.labels, values if has_values else None, wanted)
     if choice is not None:
         settings = settings.replace(buffer=choice.length, buffer_fallback=None)
         say(f"buffer: {choice.length} ({choice.strategy}: {choice.reason})")
-        if choice.length > scored.labels.size:
-            say(f"note: the buffer is longer than the series of {scored.labels.size:,} points")
+        if choice.length > series.n_points:
+            say(f"note: the buffer is longer than the series of {series.n_points:,} points")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)  # already in the note
         table, failures = _evaluated(
             wanted,
             partial(
                 evaluate_many,
-                scored.labels,
-                scored.scores,
+                series.labels,
+                scores,
                 settings=settings,
-                values=scored.values,
+                values=values if has_values else None,
             ),
         )
     report = EvaluationReport(
-        name=scored.path.name,
-        labels=scored.labels,
-        values=scored.values,
-        scores=scored.scores,
+        name=_file_name(loaded),
+        labels=series.labels,
+        values=values if has_values else None,
+        scores=scores,
         table=table,
         buffer=choice,
         threshold=settings.threshold,
-        draws=_draws(scored.labels.size) if chance is None else chance,
-        times=scored.times,
-        channels=_channels(scored),
-        dates=scored.dates,
+        draws=_draws(series.n_points) if chance is None else chance,
+        times=time_range(loaded.dates),
+        channels=channels if has_values else {},
+        dates=None if loaded.dates is None else loaded.dates[first:],
     )
     write(_WRITERS[form](report))
     if html is not None:
@@ -365,11 +323,10 @@ def _evaluate_one(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
-def _channels(scored: ScoreFile) -> dict[str, NDArray[np.float64]]:
-    """Return all channels of the series by name."""
-    if scored.values is None:
-        return {}
-    return {scored.value_name or "values": scored.values, **scored.further}
+def _file_name(loaded: Loaded) -> str:
+    """Name of the file of a series: that of its only scores, or of its labels."""
+    path = loaded.scores[0].path if len(loaded.scores) == 1 else loaded.path
+    return loaded.series.name if path is None else path.name
 
 
 def _evaluated(
@@ -392,42 +349,42 @@ def _evaluated(
     return evaluating(measures=rest), list(failures.values())
 
 
-def _report_columns(scored: ScoreFile) -> None:
-    parts = [f"labels: {scored.label_name}", f"scores: {', '.join(scored.scores)}"]
-    if scored.value_name is not None:
-        parts.append(f"values: {', '.join((scored.value_name, *scored.channels))}")
-    if scored.left_out:
-        parts.append(f"left out: {', '.join(scored.left_out)}")
-    times = f" ({scored.times[0]} … {scored.times[1]})" if scored.times else ""
-    say(f"{scored.labels.size:,} points{times}; {'; '.join(parts)}")
-    for note in scored.notes:
+def _report_columns(loaded: Loaded) -> None:
+    series = loaded.series
+    names = ", ".join(one.detector for one in loaded.scores)
+    parts = [f"labels: {loaded.label}", f"scores: {names}"]
+    if not np.isnan(series.values).all():
+        parts.append(f"values: {', '.join(series.channels)}")
+    if loaded.left_out:
+        parts.append(f"left out: {', '.join(loaded.left_out)}")
+    times = time_range(loaded.dates)
+    shown = f" ({times[0]} … {times[1]})" if times else ""
+    say(f"{series.n_points:,} points{shown}; {'; '.join(parts)}")
+    for note in loaded.notes:
         say(f"note: {note}")
 
 
-def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
-    """Return the points after the training part; by default all, with a note.
+def _training_points(loaded: Loaded, asked: str | None) -> int:
+    """Return the number of leading points to exclude; by default none, with a note.
 
     Raises
     ------
     InvalidInputError
         If the training length is unknown, or not less than the length of the series.
     """
-    from vuskit.datasets.readers.train_lengths import declared_train_length
-
-    n = scored.labels.size
-    declared = scored.train_length or declared_train_length(scored.path)
+    n, declared = loaded.series.n_points, loaded.series.train_length
     if asked in ("none", "0") or (asked is None and not 0 < (declared or 0) < n):
-        return scored
+        return 0
     if asked is None:
         say(
             f"note: the first {declared:,} points are training data according to the file name, "
             "and are evaluated; --train-length auto excludes them, none hides this note"
         )
-        return scored
+        return 0
     if asked == "auto" and declared is None:
         raise InvalidInputError(
             "`--train-length auto` needs a file name such as 001_NAB_id_1_Web_tr_500_1st_800.csv, "
-            f"got {scored.path.name!r}; give the number of training points"
+            f"got {_file_name(loaded)!r}; give the number of training points"
         )
     length = int(declared if asked == "auto" else asked)  # type: ignore[arg-type]
     if length >= n:
@@ -435,35 +392,30 @@ def _without_training(scored: ScoreFile, asked: str | None) -> ScoreFile:
             f"`--train-length` must be less than the {n:,} points of the series, got {length:,}"
         )
     say(f"left out: the first {length:,} points (training data)")
-    return dataclasses.replace(
-        scored,
-        labels=scored.labels[length:],
-        scores={name: score[length:] for name, score in scored.scores.items()},
-        values=None if scored.values is None else scored.values[length:],
-        further={name: values[length:] for name, values in scored.further.items()},
-        dates=None if scored.dates is None else scored.dates[length:],
-    )
+    return length
 
 
-def _check_classes(scored: ScoreFile) -> None:
-    share = scored.labels.mean()
-    if share in (0.0, 1.0):
-        kind = "normal" if share == 0.0 else "anomalous"
+def _check_classes(series: Series, loaded: Loaded) -> None:
+    if series.anomalous_points in (0, series.n_points):
+        kind = "anomalous" if series.anomalous_points else "normal"
         raise InvalidInputError(
-            f"{scored.path}: label column {scored.label_name!r} must hold both normal and "
+            f"{loaded.path}: label column {loaded.label!r} must hold both normal and "
             f"anomalous points, got {kind} ones only; every measure needs both"
         )
 
 
 def _buffer(
-    settings: EvaluationSettings, scored: ScoreFile, wanted: Sequence[Measure]
+    settings: EvaluationSettings,
+    labels: NDArray[np.bool_],
+    values: NDArray[np.float64] | None,
+    wanted: Sequence[Measure],
 ) -> BufferChoice | None:
     """Return the buffer; None, with a note, if there is none but some measures need none."""
     try:
-        return settings.choose_buffer(values=scored.values, y_true=scored.labels)
+        return settings.choose_buffer(values=values, y_true=labels)
     except BufferNotFoundError as error:
         reason = str(error).replace("`buffer_fallback`", "--buffer-fallback")
-        if scored.values is None:
+        if values is None:
             reason = (
                 f"`--buffer {settings.buffer}` needs the series itself; name its column with "
                 "--value, or use --buffer median-anomaly"

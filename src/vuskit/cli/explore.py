@@ -12,14 +12,10 @@ import typer
 
 from vuskit._util.interrupts import end_interrupts
 from vuskit._util.optional import require
-from vuskit.alignment import ANCHORS
 from vuskit.cli._files import check_exists, plan_folder
-from vuskit.cli._many_series import Sources, saved_series
 from vuskit.cli._options import Align, LabelsPath, Load, Window, flag, load_file
 from vuskit.cli._output import say
 from vuskit.cli.study import DEFAULT_OUTPUT
-from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
     from vuskit.explore.content import Content
@@ -94,23 +90,15 @@ def _content(
     place: Path, labels: Path | None, pattern: str | None, align: str | None, window: int | None
 ) -> Content:
     """Open a run, or find saved scores as `vuskit evaluate` does."""
-    from vuskit.bench import Run
+    from vuskit.bench.sources import find_run, open_scores
     from vuskit.explore.content import ScoresContent, open_content
 
-    if align is not None:
-        check_choice("--align", align, ANCHORS)
-    sources = Sources((str(place),), labels=labels, pattern=pattern, align=align, window=window)
-    sources.check()
-    if not Run(place).exists:
-        return ScoresContent(place, saved_series(sources))
-    given = {"--labels": labels, "--pattern": pattern, "--align": align}
-    for option, value in given.items():
-        if value is not None:
-            raise InvalidInputError(
-                f"`{option}` must be used with saved scores, got {str(place)!r}, which is a run; "
-                "omit it"
-            )
-    return open_content(place)
+    inputs = open_scores(place, labels=labels, pattern=pattern, align=align, window=window)
+    if find_run(place) is not None:
+        return open_content(place)
+    for note in inputs.notes:
+        say(f"note: {note}")
+    return ScoresContent(place, inputs)
 
 
 class StudyReader:

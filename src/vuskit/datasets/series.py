@@ -135,13 +135,7 @@ class Series:
         >>> one.content_hash == Series("b", "other", [1, 2], [False, True]).content_hash
         True
         """
-        digest = hashlib.sha256()
-        digest.update(f"vuskit-series-1 {self.values.shape} {self.train_length}\n".encode())
-        digest.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
-        digest.update(self.labels.tobytes())
-        if self.variant:
-            digest.update(f"variant {self.variant}".encode())
-        return digest.hexdigest()
+        return content_hash(self.values, self.labels, self.train_length, self.variant)
 
     def after(self, length: int) -> Series:
         """Return the series without its first points, such as the training part.
@@ -338,6 +332,22 @@ class ScoredSeries:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ScoredSeries, (self.series, dict(self.scores), dict(self.repeats))
+
+
+def content_hash(
+    values: NDArray[np.float64],
+    labels: NDArray[np.bool_],
+    train_length: int | None = None,
+    variant: int = 0,
+) -> str:
+    """Return the hash of a series."""
+    digest = hashlib.sha256()
+    digest.update(f"vuskit-series-1 {values.shape} {train_length}\n".encode())
+    digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+    digest.update(labels.tobytes())
+    if variant:
+        digest.update(f"variant {variant}".encode())
+    return digest.hexdigest()
 
 
 def _freeze(array: NDArray[Any]) -> NDArray[Any]:

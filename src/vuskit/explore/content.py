@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from vuskit.bench import Failure, Run, RunStatus, Values
-from vuskit.bench.in_memory import EvaluatedSeries, InputEvaluator, split_by_labels
+from vuskit.bench.in_memory import EvaluatedSeries, InputEvaluator
+from vuskit.bench.sources import open_scores
 from vuskit.datasets import ScoredSeries
+from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.run_report import RunReport, series_report, values_status
-from vuskit.studies.sources import Source, open_scores
 
 _MOST_CAUSES = 50
 _MOST_KEPT = 512 * 2**20  # bytes of cached series
@@ -183,7 +184,7 @@ class ScoresContent(Content):
         settings: EvaluationSettings | None = None,
     ) -> None:
         super().__init__(place)
-        self._sources = [part for one in sources for part in split_by_labels(one)]
+        self._sources = list(sources)
         used = settings or EvaluationSettings(buffer="auto")
         self._evaluator = InputEvaluator(resolve_measures(measures), used)
         self._found: list[EvaluatedSeries | Failure] = []

@@ -11,12 +11,14 @@ from vuskit._util.files import write_atomically
 from vuskit._util.optional import is_installed
 from vuskit._util.text import plural
 from vuskit.bench import Run, run_plan
-from vuskit.bench.plan import make_plan, planned_folder
-from vuskit.datasets.collection import read_collection
+from vuskit.bench.plan import make_plan
+from vuskit.bench.sources import find_run, open_scores
+from vuskit.datasets.collection import SeriesFile, read_collection
+from vuskit.datasets.columns import Columns, roles_of_file
+from vuskit.datasets.inputs import Source
 from vuskit.detectors.registry import detector_class
 from vuskit.engine import ExecutorSettings
 from vuskit.errors import InvalidInputError
-from vuskit.studies import Source, open_scores
 
 PAPER_DETECTORS = (
     "iforest", "lof", "mp", "norma", "pca", "ae", "lstm_ad", "poly", "cnn", "ocsvm",
@@ -42,7 +44,7 @@ _SECONDS_PER_SCORE = 2.0  # rough, for the progress bar only
 class PaperInput:
     """Data of a reproduction."""
 
-    sources: tuple[Source, ...]
+    sources: Sequence[Source]
     series: Path | None = None
     n_series: int = 0
     notes: tuple[str, ...] = ()
@@ -56,30 +58,34 @@ class PaperInput:
 
 def open_input(source: Any) -> PaperInput:
     """Detect the kind of input; computes nothing."""
-    if not isinstance(source, (str, Path)):
-        sources = open_scores(source)
-        return PaperInput(sources, None, len(sources))
+    if not isinstance(source, (str, Path)) or not Path(source).is_dir() or find_run(source):
+        found = open_scores(source)
+        return PaperInput(found, None, len(found), found.notes)
     path = Path(source)
-    if path.suffix == ".toml" and path.is_file():
-        path = planned_folder(path)
-    if not path.is_dir() or Run(path).exists:
-        sources = open_scores(path)
-        return PaperInput(sources, None, len(sources))
     files = read_collection(path).files
-    scored = sum(file.format.name == "scores" for file in files)
-    if not files:
+    if files and not any(map(_holds_scores, files)):
+        return PaperInput((), path, len(files))
+    try:
+        found = open_scores(path)
+    except InvalidInputError as error:
         raise InvalidInputError(
-            f"`source` must hold series or saved scores with labels, got none in {path}; if the "
-            "labels are elsewhere or scores need alignment, first run `vuskit evaluate "
+            f"`source` must hold series or saved scores with labels, got none in {path} ({error}); "
+            "if the labels are elsewhere or scores need alignment, first run `vuskit evaluate "
             f"{path} --labels PATH --output RUN`, then `vuskit paper RUN`; `vuskit paper --demo` "
             "runs without data"
-        )
-    if not scored:
-        return PaperInput((), path, len(files))
-    others = len(files) - scored
-    notes = (f"{plural(others, 'series', 'series')} without scores ignored",) if others else ()
-    sources = open_scores(path)
-    return PaperInput(sources, None, len(sources), notes)
+        ) from error
+    return PaperInput(found, None, len(found), found.notes)
+
+
+def _holds_scores(file: SeriesFile) -> bool:
+    """Whether a table has scores besides the labels and the series itself."""
+    if file.format.name != "table":
+        return file.format.name == "scores"
+    try:
+        roles = roles_of_file(file.path, Columns())
+    except InvalidInputError:
+        return False
+    return bool(roles.value and roles.scores)
 
 
 def usable_detectors(chosen: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -101,7 +107,7 @@ def run_detectors(
     executor: ExecutorSettings,
     seed: int,
     progress: Callable[..., None],
-) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+) -> tuple[Sequence[Source], tuple[str, ...]]:
     """Run detectors on a folder of series; finished jobs are reused."""
     placed = {"kind": executor.kind, "workers": executor.workers, "address": executor.address}
     document = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vuskit.datasets import ScoredSeries
+from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.paper.examples import Choice, Examples
@@ -17,7 +18,6 @@ from vuskit.studies import (
     RobustnessResult,
     ScenarioResult,
     SeparabilityResult,
-    Source,
     Summary,
     summarize,
 )
@@ -42,7 +42,7 @@ class Material:
         Examples that the user chose.
     """
 
-    sources: tuple[Source, ...] = ()
+    sources: Sequence[Source] = ()
     results: Mapping[str, Any] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
     _read: dict[str, ScoredSeries] = field(default_factory=dict, init=False)
@@ -162,7 +162,7 @@ class Material:
         return self._read[series]
 
     @cached_property
-    def sources_used(self) -> tuple[Source, ...]:
+    def sources_used(self) -> Sequence[Source]:
         """Sources of the studied series, in the order of the results."""
         failed = {one.name for one in self.consistency.failures}
         used = tuple(one for one in self.sources if one.name not in failed)

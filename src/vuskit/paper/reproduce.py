@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
 from vuskit._util.text import plural
+from vuskit.datasets.inputs import Source
 from vuskit.engine import ExecutorSettings, Limits
 from vuskit.errors import ClusterError, InvalidInputError, VuskitError
 from vuskit.inputs import check_int
@@ -26,13 +27,7 @@ from vuskit.paper.results import STUDIES, Work, digest_of, needed_results
 from vuskit.paper.settings_text import describe_settings
 from vuskit.paper.words import series_count
 from vuskit.report.tables import write_table
-from vuskit.studies import (
-    PublishedComparison,
-    Source,
-    compare_with_published,
-    get_study,
-    read_published,
-)
+from vuskit.studies import PublishedComparison, compare_with_published, get_study, read_published
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,7 +294,7 @@ class _Reproduction:
         _write_forms(found, self.folder / "published-means")
         return found
 
-    def _sources(self, tracker: Tracker) -> tuple[tuple[Source, ...], list[str]]:
+    def _sources(self, tracker: Tracker) -> tuple[Sequence[Source], list[str]]:
         """Return series with scores, and messages about failed detectors."""
         if self.opened.series is None:
             return self.opened.sources, []
@@ -314,7 +309,7 @@ class _Reproduction:
             )
         return sources, list(failures)
 
-    def _result(self, name: str, sources: tuple[Source, ...], tracker: Tracker) -> Any:
+    def _result(self, name: str, sources: Sequence[Source], tracker: Tracker) -> Any:
         """Return a result, or why the data does not allow it."""
         with tracker.step(name) as update:
             try:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import vuskit
 from vuskit._util.optional import describe_environment
+from vuskit.datasets.inputs import Source
 from vuskit.engine import ExecutorSettings, Limits, Progress
 from vuskit.errors import InvalidInputError
 from vuskit.figures.choice import sampled
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
 from vuskit.store.identity import code_of, key_of
-from vuskit.studies import Source, StudyResult, get_study, load_study_result
+from vuskit.studies import StudyResult, get_study, load_study_result
 from vuskit.studies.saved import pack
 from vuskit.studies.timing import (
     Case,
@@ -68,7 +69,7 @@ class Work:
         return self.budget * share
 
     def run(
-        self, name: str, sources: tuple[Source, ...], progress: Callable[..., None]
+        self, name: str, sources: Sequence[Source], progress: Callable[..., None]
     ) -> StudyResult:
         """Compute a result, or read it if an earlier run computed it."""
         if name == "timing":
@@ -80,7 +81,7 @@ class Work:
         return self._study(name, sources, progress)
 
     def _study(
-        self, name: str, sources: tuple[Source, ...], progress: Callable[..., None]
+        self, name: str, sources: Sequence[Source], progress: Callable[..., None]
     ) -> StudyResult:
         cls = get_study(name)
         study = cls.create(measures=self.measures, **self.options.get(name, {}))

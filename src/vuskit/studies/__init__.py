@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from vuskit.statistics.comparison import (
-    TableComparison,
-    compare,
-)
+from vuskit.bench.sources import open_scores
+from vuskit.statistics.comparison import TableComparison, compare
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
 from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
@@ -36,7 +34,7 @@ from vuskit.studies.separability import (
     Separability,
     SeparabilityResult,
 )
-from vuskit.studies.sources import Source, StudyInput, changed_inputs, open_scores
+from vuskit.studies.sources import StudyInput, changed_inputs
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
 
 __all__ = [
@@ -55,7 +53,6 @@ __all__ = [
     "Separability",
     "SeparabilityResult",
     "SeriesValues",
-    "Source",
     "Study",
     "StudyInput",
     "StudyResult",

@@ -6,7 +6,7 @@ on a worker. `Study.combine` builds the result from the values of all series.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.names import did_you_mean
+from vuskit.bench.sources import open_scores
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries
+from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measures, resolve_measures, with_measure_options
@@ -33,7 +35,7 @@ from vuskit.parameters import (
 )
 from vuskit.studies.detector_names import find_detectors
 from vuskit.studies.perturbations import Section, first_section, rare_section, scale_to_unit
-from vuskit.studies.sources import SeriesNames, Source, open_scores
+from vuskit.studies.sources import SeriesNames
 from vuskit.studies.specifications import Specification
 
 if TYPE_CHECKING:
@@ -266,7 +268,7 @@ class Study(Checked, Generic[Result]):
         """
         return self
 
-    def sources(self, source: Any) -> tuple[Source, ...]:
+    def sources(self, source: Any) -> Sequence[Source]:
         """Return the inputs of the study; by default series with scores."""
         return open_scores(source)
 

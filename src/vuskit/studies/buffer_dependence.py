@@ -15,13 +15,13 @@ from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import listed
 from vuskit.bench import Run
+from vuskit.bench.sources import open_scores
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.statistics.comparison import TableComparison, compare_columns
-from vuskit.studies.sources import open_scores
 
 if TYPE_CHECKING:
     import pandas as pd

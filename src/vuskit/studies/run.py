@@ -12,7 +12,7 @@ import pickle
 import sys
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ import numpy as np
 from vuskit._util.optional import installed_versions
 from vuskit._util.text import listed
 from vuskit.datasets import ScoredSeries
+from vuskit.datasets.inputs import Source
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import (
     Action,
@@ -52,7 +53,7 @@ from vuskit.studies.base import Result, Study
 from vuskit.studies.registry import get_study
 from vuskit.studies.result import KNOWN, Failure, SeriesValues
 from vuskit.studies.saved import UNREADABLE, pack, unpack
-from vuskit.studies.sources import SeriesNames, Source, StudyInput, content_of, without_names
+from vuskit.studies.sources import SeriesNames, StudyInput, content_of, without_names
 
 
 def run_study(
@@ -205,7 +206,7 @@ class _Read:
 class _SeriesTasks:
     """Tasks of a study, one per source; a source is read when its task is requested."""
 
-    def __init__(self, study: Study[Any], sources: tuple[Source, ...]) -> None:
+    def __init__(self, study: Study[Any], sources: Sequence[Source]) -> None:
         # Stored values must not depend on options that are declared to affect the result only.
         self.study = _with_default_result_options(study.resolved())
         self._about, self.code = about_study(self.study)

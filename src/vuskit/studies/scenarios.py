@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from vuskit._util.optional import require
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
 from vuskit.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
 from vuskit.inputs import check_int
@@ -25,7 +26,6 @@ from vuskit.parameters import param, whole
 from vuskit.studies.base import Study, evaluate_scores
 from vuskit.studies.registry import study
 from vuskit.studies.result import BufferUse, StudyResult
-from vuskit.studies.sources import Source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -339,7 +339,7 @@ class Scenarios(Study[ScenarioResult]):
         super().__post_init__()
         check_int("n_points", self.n_points, minimum=_SPARSE * self.length)
 
-    def sources(self, source: Any) -> tuple[Source, ...]:
+    def sources(self, source: Any) -> Sequence[Source]:
         """Return the series with the anomaly.
 
         Raises

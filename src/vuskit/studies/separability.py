@@ -7,7 +7,7 @@ and noise. The z statistic tells how far apart a measure keeps the two detectors
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.datasets import ScoredSeries
+from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
 from vuskit.figures import (
     ChoiceDisplay,
@@ -42,7 +43,7 @@ from vuskit.studies.perturbations import (
 )
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
-from vuskit.studies.sources import SeriesNames, Source
+from vuskit.studies.sources import SeriesNames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -515,7 +516,7 @@ class Separability(DetectorStudy[SeparabilityResult]):
             return titles.get(self.criterion, self.criterion)
         return str(getattr(self.criterion, "__name__", "criterion"))
 
-    def sources(self, source: Any) -> tuple[Source, ...]:
+    def sources(self, source: Any) -> Sequence[Source]:
         """Return the sources; an unknown criterion fails before any series is read."""
         if isinstance(self.criterion, str):
             get_measure(self.criterion)

@@ -1,41 +1,21 @@
-"""Sources of series and scores: files, folders, benchmark runs, or objects in memory."""
+"""Names and content of the series that a study reads."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from vuskit._util.names import match_names
-from vuskit.bench import Run, RunSeries, StoredScores
-from vuskit.bench.series import SeriesSource
+from vuskit.bench.sources import open_scores
 from vuskit.buffers import BufferChoice, choose_buffer
-from vuskit.datasets import (
-    ScoredSeries,
-    read_scores,
-)
-from vuskit.datasets.collection import read_collection
-from vuskit.datasets.unique_names import SeriesName, unique_names
-from vuskit.errors import InvalidInputError, VuskitError
-
-
-@runtime_checkable
-class Source(Protocol):
-    """Reads one series with its scores on demand."""
-
-    @property
-    def name(self) -> str:
-        """Name for progress and errors."""
-
-    def read(self) -> ScoredSeries:
-        """Return the series and its scores."""
+from vuskit.datasets import ScoredSeries
+from vuskit.datasets.inputs import Source
+from vuskit.errors import VuskitError
 
 
 @dataclass(frozen=True)
@@ -81,24 +61,6 @@ def without_names(scored: ScoredSeries) -> ScoredSeries:
     scores = {renamed[run]: score for run, score in scored.scores.items()}
     series = replace(scored.series, dataset="data set", name="series")
     return ScoredSeries(series, scores, repeats)
-
-
-@dataclass(frozen=True)
-class ScoredSource:
-    """A series in a file, a run or memory; renamed if another series has the same name."""
-
-    name: str
-    load: Callable[[], ScoredSeries]
-    place: Path | None = None
-    renamed: tuple[str, str] | None = None  # data set and series
-
-    def read(self) -> ScoredSeries:
-        """Return the series and its scores."""
-        scored = self.load()
-        if self.renamed is None:
-            return scored
-        dataset, name = self.renamed
-        return replace(scored, series=replace(scored.series, dataset=dataset, name=name))
 
 
 @dataclass(frozen=True)
@@ -165,7 +127,7 @@ def _digests_at(place: Path) -> set[str] | None:
         return None
     found = set()
     with suppress(VuskitError, OSError):  # files that can no longer be read count as changed
-        for source, _ in _from_path(place, None):
+        for source in open_scores(place):
             with suppress(VuskitError, OSError):
                 found.add(content_of(source.read()))
     return found
@@ -180,108 +142,6 @@ def shared_place(inputs: Iterable[StudyInput]) -> str:
         return os.path.commonpath(places)
     except ValueError:  # the inputs are on different drives
         return ""
-
-
-def open_scores(source: Any, *, pattern: str | Iterable[str] | None = None) -> tuple[Source, ...]:
-    """Return the sources of series with scores.
-
-    Parameters
-    ----------
-    source : str, Path, ScoredSeries, Source, or iterable of these
-        A folder of saved scores (searched with its subfolders), a file, the folder of a benchmark
-        run, or series in memory. A custom source needs a ``name`` and a ``read()`` that returns a
-        `ScoredSeries`.
-    pattern : str or iterable of str, optional
-        Selects series by name, such as ``"ECG/*"``: the path below the folder or its last part.
-
-    Returns
-    -------
-    tuple of Source
-        In the order given; files of a folder by path. Names are unique, see
-        `vuskit.datasets.unique_names`.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are no scores, or a pattern matches no series.
-
-    Examples
-    --------
-    >>> from vuskit.datasets import Series
-    >>> scored = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
-    >>> [source.name for source in open_scores([scored])]
-    ['docs/a']
-    """
-    found = _found(source, pattern)
-    unique = iter(unique_names([name for _, name in found if name is not None]))
-    return tuple(
-        one if name is None else _with_name(one, name, next(unique)) for one, name in found
-    )
-
-
-_Named = tuple[Source, SeriesName | None]  # name of the series; None for custom sources
-
-
-def _with_name(source: Source, name: SeriesName, unique: tuple[str, str]) -> Source:
-    """Rename a series if results could not tell it apart from another one."""
-    if unique == name[:2]:
-        return source
-    return ScoredSource("/".join(unique), source.read, getattr(source, "place", None), unique)
-
-
-def _found(source: Any, pattern: str | Iterable[str] | None) -> list[_Named]:
-    if isinstance(source, (str, Path)):
-        found = _from_path(Path(source), pattern)
-    elif isinstance(source, ScoredSeries):
-        one = source.series
-        name = SeriesName(one.dataset, one.name, None, one.content_hash)
-        found = [(ScoredSource(f"{one.dataset}/{one.name}", partial(_same, source)), name)]
-    elif isinstance(source, Source):
-        stored = source.series if isinstance(source, StoredScores) else None
-        found = [(source, None if stored is None else _name_in_run(stored))]
-    elif isinstance(source, Iterable):
-        found = [one for part in source for one in _found(part, pattern)]
-    else:
-        raise InvalidInputError(
-            "`source` must be a folder or file of saved scores, a ScoredSeries, or several of "
-            f"these, got {type(source).__name__}"
-        )
-    if not found:
-        raise InvalidInputError(f"`source` must hold saved scores, got none in {source!r}")
-    return found
-
-
-def _same(scored: ScoredSeries) -> ScoredSeries:
-    return scored
-
-
-def _from_path(path: Path, pattern: str | Iterable[str] | None) -> list[_Named]:
-    if path.is_file():
-        return [_from_file(path)]
-    if not path.is_dir():
-        raise InvalidInputError(f"`source` must be a file or a folder, got {str(path)!r}")
-    run = Run(path)
-    found: list[tuple[str, _Named]]
-    if run.exists:
-        found = [(one.name, (one, _name_in_run(one.series))) for one in run.scored_series()]
-    else:
-        files = (file for file in read_collection(path).files if file.format.name == "scores")
-        found = [(file.key, _from_file(file.path)) for file in files]
-    if pattern is None:
-        return [one for _, one in found]
-    names = set(match_names([name for name, _ in found], pattern, argument="pattern"))
-    return [one for name, one in found if name in names]
-
-
-def _from_file(path: Path) -> _Named:
-    source = ScoredSource(f"{path.parent.name}/{path.name}", partial(read_scores, path), path)
-    full = path.resolve()
-    stem = Path(path.name.removesuffix(".gz")).stem
-    return source, SeriesName(full.parent.name, stem, full)
-
-
-def _name_in_run(series: RunSeries) -> SeriesName:
-    return SeriesName(series.dataset, series.name, SeriesSource(series.source).path, series.hash)
 
 
 def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:

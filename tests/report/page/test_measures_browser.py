@@ -12,7 +12,7 @@ import pytest
 
 import vuskit
 from vuskit.conformance import answer_suite, check_answers, conformance_suite
-from vuskit.datasets.readers.column_roles import read_score_file
+from vuskit.datasets import read_scores
 from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.registry import resolve_measures
 from vuskit.measures.thresholds import Sigma
@@ -237,11 +237,11 @@ def test_reference_cases(script, test_data):
 def real_cases(folder):
     for dataset in REAL:
         path = sorted((folder / "data" / "scores" / dataset).glob("*.gz"))[0]
-        scored = read_score_file(path)
+        scored = read_scores(path)
         names = list(scored.scores)
         for place, (definition, name) in enumerate(zip(DEFINITION, names, strict=False)):
             yield case(
-                scored.labels,
+                scored.series.labels,
                 scored.scores[name],
                 definition=definition,
                 side=SIDES[place],

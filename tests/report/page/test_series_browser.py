@@ -27,7 +27,7 @@ from report.browser import (
 from report.evaluated import EVIL, EVIL_SCORE, report_of
 
 import vuskit
-from vuskit.datasets.readers.column_roles import read_score_file
+from vuskit.datasets import read_scores
 from vuskit.datasets.synthetic import three_scores
 from vuskit.report.page import series_page_html
 from vuskit.report.page.document import page_document
@@ -624,8 +624,10 @@ def test_names_run_nothing(open_page):
 @pytest.fixture(scope="module")
 def real(test_data):
     path = sorted((test_data / "data" / "scores" / "ECG").glob("*.gz"))[1]
-    scored = read_score_file(path)
-    return report_of(scored.labels, scored.scores, values=scored.values, buffer=75, name=path.name)
+    scored = read_scores(path)
+    return report_of(
+        scored.series.labels, scored.scores, values=scored.series.values, buffer=75, name=path.name
+    )
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

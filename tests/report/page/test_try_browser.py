@@ -11,7 +11,7 @@ from report.browser import copied, expect, low_contrast, scrolls_sideways, tab_s
 from report.evaluated import EVIL, EVIL_SCORE
 
 import vuskit
-from vuskit.datasets.readers.column_roles import read_score_file
+from vuskit.datasets import read_scores
 from vuskit.measures.registry import resolve_measures
 from vuskit.report.page.series import empty_page_html
 
@@ -146,7 +146,7 @@ def test_buffers_are_those_of_python(page, request):
     if "VUSKIT_TEST_DATA" in os.environ:
         folder = request.getfixturevalue("test_data") / "data" / "scores"
         real = [sorted(one.glob("*.gz"))[0] for one in sorted(folder.iterdir()) if one.is_dir()]
-        cases |= {str(path): read_score_file(path).values for path in real}
+        cases |= {str(path): read_scores(path).series.values for path in real}
     for name, values in cases.items():
         labels = np.zeros(max(len(values), 12), dtype=int)
         labels[1:3] = labels[5:10] = 1  # lengths 2 and 5: a median of 3.5
@@ -251,10 +251,15 @@ def test_reading_and_keyboard(open_page, path, example, width, dark):
 
 def test_real_file(page, test_data):
     path = sorted((test_data / "data" / "scores" / "ECG").glob("*.gz"))[0]
-    scored = read_score_file(path)
+    scored = read_scores(path)
     page.set_input_files("#files", path)
     expect(page.locator("#roles")).to_be_visible()
     buffer = int(page.input_value("#role-buffer"))
-    assert buffer == vuskit.choose_buffer("auto", values=scored.values, y_true=scored.labels).length
+    assert (
+        buffer
+        == vuskit.choose_buffer(
+            "auto", values=scored.series.values, y_true=scored.series.labels
+        ).length
+    )
     evaluate(page)
-    expect_values(page, scored.labels, scored.scores, buffer)
+    expect_values(page, scored.series.labels, scored.scores, buffer)

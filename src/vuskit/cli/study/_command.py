@@ -136,9 +136,9 @@ class _Request:
         if self.series is None or self.scores.is_file():
             return open_scores(self.scores)
         try:
-            return open_scores(self.scores, pattern=self.series)
+            return open_scores(self.scores, select=self.series)
         except InvalidInputError as error:
-            raise InvalidInputError(str(error).replace("`pattern`", "`--series`")) from error
+            raise InvalidInputError(str(error).replace("`select`", "`--series`")) from error
 
     def run(self, study: type[Study[Any]], options: dict[str, Any]) -> StudyResult:
         """Run a study; finished series are stored in the output folder."""

@@ -18,21 +18,6 @@ from vuskit.datasets.readers import (
     wfdb,
     yahoo,
 )
-from vuskit.datasets.readers._columns import (
-    Table,
-    doubles_from_texts,
-    header_of,
-    may_hold_large_integers,
-    read_csv,
-    read_parquet,
-)
-from vuskit.datasets.readers.generic import (
-    LABEL_NAMES,
-    PLACE_NAMES,
-    RISING,
-    label_column,
-    only_rises,
-)
 from vuskit.datasets.readers.registry import (
     Candidate,
     Format,
@@ -40,25 +25,13 @@ from vuskit.datasets.readers.registry import (
     list_formats,
     register_format,
 )
-from vuskit.datasets.readers.scores import open_scores, read_scores
+from vuskit.datasets.readers.scores import read_scores
 
 __all__ = [
-    "LABEL_NAMES",
-    "PLACE_NAMES",
-    "RISING",
     "Candidate",
     "Format",
-    "Table",
-    "doubles_from_texts",
     "get_format",
-    "header_of",
-    "label_column",
     "list_formats",
-    "may_hold_large_integers",
-    "only_rises",
-    "open_scores",
-    "read_csv",
-    "read_parquet",
     "read_scores",
     "register_format",
 ]

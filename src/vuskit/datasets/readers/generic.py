@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,65 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.readers._columns import Table
-from vuskit.datasets.readers._long_table import PARQUET, open_long_table, open_table
+from vuskit.datasets.columns import (
+    COMPONENT,
+    LABEL_NAMES,
+    PLACE_NAMES,
+    is_component,
+    label_column,
+    suspect_channels,
+)
+from vuskit.datasets.long_tables import open_long_table
 from vuskit.datasets.readers.registry import Candidate, parent_name, register_format, stem
 from vuskit.datasets.series import Series
+from vuskit.datasets.tables import PARQUET, Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError
 
-__all__ = [
-    "LABEL_NAMES",
-    "PLACE_NAMES",
-    "RISING",
-    "label_column",
-    "only_rises",
-    "read_table",
-    "series_from_table",
-]
-
-LABEL_NAMES = (
-    "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
-    "y_true", "ground_truth", "truth", "gt",
-)  # fmt: skip
-# Columns that identify a row: ignored unless requested by name.
-PLACE_NAMES = frozenset(
-    {"", "timestamp", "timestamps", "time", "date", "datetime", "index", "id", "is_ignored"}
-)
-
-# Reasons for ignoring a column.
-RISING = "strictly increasing, like a time"
-COMPONENT = "a component or marker, not a measurement; select it with values="
-_COMPONENTS = re.compile(r"(is_)?change_?points?|trend|noise|seasonal(ity)?_?\d*")
-_FEW = 12  # this many numbers may be increasing by chance
 _TEXT = (".csv", ".tsv")
-
-
-def label_column(names: Sequence[str]) -> str | None:
-    """Return the column with a common name for labels, ignoring case, or None.
-
-    Examples
-    --------
-    >>> label_column(["value", "Y_true"])
-    'Y_true'
-    """
-    lower = {name.strip().lower(): name for name in reversed(names)}
-    return next((lower[usual] for usual in LABEL_NAMES if usual in lower), None)
-
-
-def only_rises(numbers: NDArray[np.float64]) -> bool:
-    """Whether more than 12 numbers are strictly increasing, like a time or a row number.
-
-    Examples
-    --------
-    >>> only_rises(np.arange(100.0)), only_rises(np.arange(5.0)), only_rises(np.zeros(100))
-    (True, False, False)
-    """
-    return numbers.size > _FEW and bool((numbers[1:] > numbers[:-1]).all())
 
 
 def _parts(path: Path, options: Mapping[str, Any]) -> tuple[str, ...]:
     by = options.get("by")
-    return () if by is None else open_long_table(path, by).names
+    return () if by is None else tuple(key[-1] for key in open_long_table(path, by).keys)
 
 
 def _matches(file: Candidate) -> bool:
@@ -125,7 +85,7 @@ def read_table(
         )
     name, default = stem(path), parent_name(path)
     if by is None:
-        table = open_table(path)
+        table = read_parquet(path) if Candidate(path).suffix in PARQUET else read_csv(path)
     else:
         default = name
         name, table = open_long_table(path, by).select(part)
@@ -176,7 +136,7 @@ def series_from_table(
         )
     left_out: dict[str, str] = {}
     if drop_suspect and values is None:
-        left_out = _suspect_columns(table, chosen)
+        left_out = suspect_channels(table, chosen)
     elif list_ignored:
         left_out = {name: _reason(name) for name in others if name not in chosen}
     taken = [channel for channel in chosen if channel not in left_out]
@@ -188,31 +148,4 @@ def series_from_table(
 
 
 def _reason(name: str) -> str:
-    return COMPONENT if _COMPONENTS.fullmatch(name.strip().lower()) else "not a channel"
-
-
-def _suspect_columns(table: Table, channels: list[str]) -> dict[str, str]:
-    """Columns whose name or content suggests that they are not channels, with the reason."""
-    named = [name for name in channels if _COMPONENTS.fullmatch(name.strip().lower())]
-    kept = [name for name in channels if name not in named] or channels
-    found = dict.fromkeys((name for name in named if name not in kept), COMPONENT)
-    return found | dict.fromkeys(_rising(table, kept), RISING)
-
-
-def _rising(table: Table, channels: list[str]) -> list[str]:
-    """Strictly increasing columns; none if no other column would remain."""
-    rising = [name for name in channels if only_rises(_channel(table, name))]
-    return [] if len(rising) == len(channels) else rising
-
-
-def _channel(table: Table, name: str) -> NDArray[np.float64]:
-    """Return a column as numbers; the error for text suggests `by`."""
-    try:
-        return table.numbers(name)
-    except InvalidInputError as error:
-        if not table.is_text(name):
-            raise
-        raise InvalidInputError(
-            f"{error}; if the column names the series of each row, read the file with "
-            f"by={name!r}, otherwise name the channels with values="
-        ) from None
+    return COMPONENT if is_component(name) else "not a channel"

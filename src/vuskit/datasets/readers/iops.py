@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vuskit.datasets.readers._long_table import open_long_table
+from vuskit.datasets.long_tables import open_long_table
 from vuskit.datasets.readers.generic import series_from_table
 from vuskit.datasets.readers.registry import Candidate, register_format, stem
 from vuskit.datasets.series import Series
@@ -24,7 +24,7 @@ def _matches(file: Candidate) -> bool:
 
 
 def _parts(path: Path, options: Mapping[str, Any]) -> tuple[str, ...]:
-    return open_long_table(path, _KEY).names
+    return tuple(key[-1] for key in open_long_table(path, _KEY).keys)
 
 
 @register_format(

@@ -2,48 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.text import plural, quoted
-from vuskit.datasets.readers.column_roles import (
-    SCORE_SUFFIXES,
+from vuskit.datasets.columns import (
+    STOPS,
     Columns,
-    find_roles,
-    open_columns,
+    interval_columns,
+    label_and_value,
+    only_label_column,
     read_label_column,
-    score_suffix,
+    series_column,
 )
 from vuskit.datasets.readers.registry import parent_name, register_format, stem
 from vuskit.datasets.readers.train_lengths import declared_train_length
 from vuskit.datasets.series import Series
+from vuskit.datasets.tables import SUFFIXES, Table, open_table, table_suffix
 from vuskit.errors import InvalidInputError
-
-__all__ = ["SERIES_COLUMNS", "interval_columns", "labels_from_intervals", "read_labels"]
-
-# Column names of interval bounds. Ends are inclusive, stops are exclusive.
-_STARTS = ("start", "begin", "from", "start_time", "start_timestamp")
-_ENDS = ("end", "to", "end_time", "end_timestamp", "last")
-_STOPS = ("stop", "stop_time")
-SERIES_COLUMNS = ("series", "name", "file", "filename", "ts_name", "channel", "chan_id")
-
-
-def interval_columns(names: tuple[str, ...] | list[str]) -> tuple[str, str] | None:
-    """Return the columns with the start and the end of each anomaly, or None.
-
-    Examples
-    --------
-    >>> interval_columns(["series", "Start", "End"])
-    ('Start', 'End')
-    """
-    lower = {name.strip().lower(): name for name in reversed(list(names))}
-    first = next((lower[name] for name in _STARTS if name in lower), None)
-    last = next((lower[name] for name in (*_ENDS, *_STOPS) if name in lower), None)
-    return None if first is None or last is None else (first, last)
 
 
 def _companions(path: Path, options: Mapping[str, Any]) -> list[Path]:
@@ -57,7 +38,7 @@ def _companions(path: Path, options: Mapping[str, Any]) -> list[Path]:
     layout="csv, tsv, parquet, Arrow, npy or npz (also .gz): a column or array of labels, or "
     "intervals start,end (inclusive) or start,stop (exclusive), for scores in other files",
     matches=lambda file: False,
-    possible=lambda file: score_suffix(file.path) in SCORE_SUFFIXES,
+    possible=lambda file: table_suffix(file.path) in SUFFIXES,
     companions=_companions,
 )
 def read_labels(
@@ -66,12 +47,14 @@ def read_labels(
     dataset: str | None = None,
     name: str | None = None,
     label: str | None = None,
-    value: str | None = None,
+    value: str | Sequence[str] | None = None,
     positive: str | None = None,
     series: str | None = None,
     points: str | None = None,
     window: int = 1,
     variant: int = 0,
+    part: Mapping[str, str] | None = None,
+    score: Sequence[str] = (),
 ) -> Series:
     """Read labels, and the values of the series if the file has them.
 
@@ -81,8 +64,10 @@ def read_labels(
         The file.
     dataset, name : str, optional
         Names of the data set and of the series. Default to the names of the folder and the file.
-    label, value : str, optional
-        Columns of the labels and of the series. Default to columns with common names.
+    label : str, optional
+        Column of the labels. Defaults to the column with a common name for labels.
+    value : str or sequence of str, optional
+        Columns of the series. Default to the column with a common name.
     positive : str, optional
         Label that means anomalous, if labels are not 0 and 1.
     series : str, optional
@@ -94,9 +79,58 @@ def read_labels(
         Window length of these scores, in points.
     variant : int, default=0
         Distinguishes series with equal labels and no values.
+    part : mapping of str to str, optional
+        Columns that name the data set and the series of each row of a long table, and the cells
+        that select this series.
+    score : sequence of str, optional
+        Columns of scores of a long table.
     """
-    columns = open_columns(path)
-    bounds = interval_columns(columns.names) if label is None else None
+    if part is not None:
+        from vuskit.datasets.inputs import read_part
+
+        columns = Columns(label, value or (), score, positive)
+        found = read_part(path, columns, part, variant)
+        return replace(found, dataset=dataset or found.dataset, name=name or found.name)
+    return read_labeled(
+        path,
+        open_table,
+        dataset=dataset,
+        name=name,
+        label=label,
+        value=value,
+        positive=positive,
+        series=series,
+        points=points,
+        window=window,
+        variant=variant,
+    ).series
+
+
+class Labeled(NamedTuple):
+    """A labeled series, the column of its labels, and notes on how they were read."""
+
+    series: Series
+    label: str
+    notes: tuple[str, ...] = ()
+
+
+def read_labeled(
+    path: Path,
+    opener: Callable[[Path], Table],
+    *,
+    dataset: str | None = None,
+    name: str | None = None,
+    label: str | None = None,
+    value: str | Sequence[str] | None = None,
+    positive: str | None = None,
+    series: str | None = None,
+    points: str | None = None,
+    window: int = 1,
+    variant: int = 0,
+) -> Labeled:
+    """Read labels as `read_labels` does; `opener` opens files."""
+    table = opener(path)
+    bounds = interval_columns(table.names) if label is None else None
     names = name or stem(path), dataset or parent_name(path)
     if bounds is not None:
         if points is None:
@@ -104,28 +138,31 @@ def read_labels(
                 f"{path}: intervals need a file of scores, which determines the number of points; "
                 "pass the scores, and this file with --labels"
             )
-        scored = open_columns(Path(points))
+        scored = opener(Path(points))
         labels = labels_from_intervals(
-            path,
+            table,
             n_points=scored.length + window - 1,
             times=_times_of(scored),
             points=Path(points),
             series=series,
         )
-        return Series(
-            *names,
-            np.full(labels.size, np.nan),
-            labels,
-            _train_length(path, labels.size),
-            variant=variant,
-        )
-    roles = find_roles(path, label=label, value=value, labels_elsewhere=True)
-    column = roles.label or _only_column(path, columns, positive)
-    labels = read_label_column(path, columns, column, positive)[0]
-    values = columns.numbers(roles.value) if roles.value is not None else None
-    if values is None or np.isnan(values).all():
+        train = _train_length(path, labels.size)
         values = np.full(labels.size, np.nan)
-    return Series(*names, values, labels, _train_length(path, labels.size), variant=variant)
+        return Labeled(Series(*names, values, labels, train, variant=variant), bounds[0])
+    columns = Columns(label=label, value=value or ())
+    columns.check(path, table.names)
+    found, channels = label_and_value(table, columns, labels_elsewhere=True)
+    column = found or only_label_column(table)
+    labels, notes = read_label_column(table, column, positive)
+    values = np.full(labels.size, np.nan)
+    numbers = [table.numbers(channel) for channel in channels]
+    if len(numbers) > 1:
+        values = np.column_stack(numbers)
+    elif numbers and not np.isnan(numbers[0]).all():
+        values = numbers[0]
+    train = _train_length(path, labels.size)
+    known = channels if len(numbers) > 1 else ()
+    return Labeled(Series(*names, values, labels, train, known, variant=variant), column, notes)
 
 
 def _train_length(path: Path, n_points: int) -> int | None:
@@ -134,37 +171,20 @@ def _train_length(path: Path, n_points: int) -> int | None:
     return declared if declared is not None and declared < n_points else None
 
 
-def _only_column(path: Path, columns: Columns, positive: str | None) -> str:
-    """Return the label column of a file without a common label name."""
-    if len(columns.names) == 1:
-        return columns.names[0]
-    found = [
-        name
-        for name in columns.names
-        if not columns.is_text(name) and np.isin(columns.numbers(name), (0, 1)).all()
-    ]
-    if len(found) != 1:
-        raise InvalidInputError(
-            f"{path}: exactly one column must hold labels (0 and 1), got {len(found)} among "
-            f"{quoted(columns.names)}; name it with --label"
-        )
-    return found[0]
-
-
 def labels_from_intervals(
-    path: Path,
+    table: Table,
     *,
     n_points: int,
     times: NDArray[np.datetime64] | None,
     points: Path,
     series: str | None = None,
 ) -> NDArray[np.bool_]:
-    """Read labels from a file with the first and last position or time of each anomaly.
+    """Return labels from the first and last position or time of each anomaly.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    table : Table
+        The intervals.
     n_points : int
         Number of points of the series.
     times : ndarray or None
@@ -172,47 +192,46 @@ def labels_from_intervals(
     points : Path
         File of the series or its scores, for messages.
     series : str, optional
-        Name of the series, if the file has intervals of several series.
+        Name of the series, if the table has intervals of several series.
 
     Raises
     ------
     InvalidInputError
-        If an interval is not within the series, or intervals are times but `times` is None.
+        If an interval is not within the series, or intervals are times but points have none.
     """
-    columns = open_columns(path)
-    bounds = interval_columns(columns.names)
+    path, bounds = table.path, interval_columns(table.names)
     if bounds is None:
         raise InvalidInputError(
             f"{path}: intervals must be in the columns start and end, got columns "
-            f"{quoted(columns.names)}; rename the columns"
+            f"{quoted(table.names)}; rename the columns"
         )
     starts: NDArray[Any]
     stops: NDArray[Any]
-    rows = _rows_of(columns, series)
+    rows = _rows_of(table, series)
     first, last = bounds
-    inclusive = last.strip().lower() not in _STOPS
-    dates = columns.dates(first), columns.dates(last)
+    inclusive = last.strip().lower() not in STOPS
+    dates = table.dates(first), table.dates(last)
     if dates[0] is not None and dates[1] is not None:
         if times is None:
             raise InvalidInputError(
                 f"{path}: intervals given as times need a column of times in {points}, got "
-                f"columns {quoted(open_columns(points).names)}; or give intervals as positions "
+                f"columns {quoted(open_table(points).names)}; or give intervals as positions "
                 "from 0"
             )
         n_points = times.size
         starts = np.searchsorted(times, dates[0][rows], side="left")
         stops = np.searchsorted(times, dates[1][rows], side="right" if inclusive else "left")
     else:
-        starts = columns.numbers(first)[rows]
-        stops = columns.numbers(last)[rows] + inclusive
+        starts = table.numbers(first)[rows]
+        stops = table.numbers(last)[rows] + inclusive
     bad = (starts < 0) | (stops > n_points) | (starts >= stops) | np.isnan(starts + stops)
     if bad.any():
         place = int(bad.argmax())
         row = int(np.flatnonzero(rows)[place])
         raise InvalidInputError(
-            f"{path}: intervals must be within the {plural(n_points, 'point')} of {points.name} "
-            f"and start before their end, got {starts[place]:g} to {stops[place] - 1:g} "
-            f"in row {row + 1}"
+            f"{path}: intervals must be within the {plural(n_points, 'point')} of "
+            f"{points.name} and start before their end, got {starts[place]:g} to "
+            f"{stops[place] - 1:g} in row {row + 1}"
         )
     labels = np.zeros(n_points, dtype=np.bool_)
     for start, stop in zip(starts.astype(int), stops.astype(int), strict=True):
@@ -220,15 +239,14 @@ def labels_from_intervals(
     return labels
 
 
-def _rows_of(columns: Columns, series: str | None) -> NDArray[np.bool_]:
+def _rows_of(table: Table, series: str | None) -> NDArray[np.bool_]:
     """Mask of the rows of one series; all rows if the file does not name series."""
-    lower = {name.strip().lower(): name for name in reversed(columns.names)}
-    column = next((lower[name] for name in SERIES_COLUMNS if name in lower), None)
+    column = series_column(table.names)
     if series is None or column is None:
-        return np.ones(columns.length, dtype=np.bool_)
-    words, codes = columns.distinct(column)
+        return np.ones(table.length, dtype=np.bool_)
+    words, codes = table.distinct(column)
     return np.array([word == series for word in words])[codes]
 
 
-def _times_of(columns: Columns) -> NDArray[np.datetime64] | None:
-    return next((t for name in columns.names if (t := columns.dates(name)) is not None), None)
+def _times_of(table: Table) -> NDArray[np.datetime64] | None:
+    return next((t for name in table.names if (t := table.dates(name)) is not None), None)

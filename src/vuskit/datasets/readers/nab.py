@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.readers._columns import read_csv
 from vuskit.datasets.readers.registry import Candidate, register_format
 from vuskit.datasets.series import Series
+from vuskit.datasets.tables import read_csv
 from vuskit.errors import InvalidInputError
 
 __all__ = ["read_nab"]

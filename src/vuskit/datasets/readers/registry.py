@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.optional import EntryPointGroup
-from vuskit.datasets.readers._columns import header_of
+from vuskit.datasets.csv_dialect import header_of
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vuskit.datasets.readers._columns import Table, read_csv
 from vuskit.datasets.readers.generic import series_from_table
 from vuskit.datasets.readers.registry import Candidate, parent_name, register_format, stem
 from vuskit.datasets.series import ScoredSeries, Series
+from vuskit.datasets.tables import Table, read_csv
 from vuskit.errors import InvalidInputError
 
 __all__ = ["open_scores", "read_scores"]

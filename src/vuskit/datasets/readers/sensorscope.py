@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.datasets.readers._columns import read_csv
 from vuskit.datasets.readers.labels import labels_from_intervals
 from vuskit.datasets.readers.registry import Candidate, register_format, stem
 from vuskit.datasets.series import Series
+from vuskit.datasets.tables import open_table, read_csv
 from vuskit.errors import InvalidInputError
 
 __all__ = ["read_sensorscope"]
@@ -110,7 +110,7 @@ def read_sensorscope(
         stem(path),
         dataset or "SensorScope",
         matrix[:, 0] if len(taken) == 1 else matrix,
-        labels_from_intervals(source, n_points=times.size, times=times, points=path),
+        labels_from_intervals(open_table(source), n_points=times.size, times=times, points=path),
         channels=tuple(taken),
         left_out=tuple(f"{name} ({_NO_VALUES})" for name in found if name not in taken),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vuskit.datasets.readers._columns import read_csv
 from vuskit.datasets.readers.registry import parent_name, plain_name, register_format
 from vuskit.datasets.series import Series
+from vuskit.datasets.tables import read_csv
 
 __all__ = ["read_tsb_uad"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vuskit.datasets.readers._columns import read_csv
 from vuskit.datasets.readers.generic import series_from_table
 from vuskit.datasets.readers.registry import parent_name, register_format, stem
 from vuskit.datasets.series import Series
+from vuskit.datasets.tables import read_csv
 
 __all__ = ["read_yahoo"]
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit import __version__
-from vuskit.datasets.readers import LABEL_NAMES
-from vuskit.datasets.readers.column_roles import TIME_NAMES, VALUE_NAMES
+from vuskit.datasets.columns import LABEL_NAMES, TIME_NAMES, VALUE_NAMES
 from vuskit.figures._drawing import thinned
 from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.registry import Measure, resolve_measures

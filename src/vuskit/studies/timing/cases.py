@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets import (
-    ScoredSeries,
-    read_scores,
-)
+from vuskit.datasets import ScoredSeries, read_scores
 from vuskit.datasets.collection import SeriesFile, read_collection
+from vuskit.datasets.inputs import Source
 from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.sources import Source, buffer_of
+from vuskit.studies.sources import buffer_of
 
 _GENERATED = "synthetic-"
 Arrays = tuple[NDArray[np.bool_], NDArray[Any]]

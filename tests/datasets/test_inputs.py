@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vuskit.bench.plan import ScoresFolder
-from vuskit.bench.saved_scores import find_saved_scores
+from vuskit.datasets.columns import Columns
+from vuskit.datasets.inputs import open_inputs
 from vuskit.errors import InvalidInputError
 
 N = 40
@@ -41,8 +41,9 @@ def save_labels(folder, *keys):
 
 
 def found(folder, **options):
-    result = find_saved_scores(ScoresFolder(folder=str(folder), **options))
-    return {(one.dataset, one.series, one.detector) for one in result.scores}, result.notes
+    result = open_inputs(folder, **options)
+    scores = {(one.dataset, one.series, score.detector) for one in result for score in one.scores}
+    return scores, result.notes
 
 
 LAYOUTS = {
@@ -89,7 +90,7 @@ def test_layouts_are_found_by_labels_in_the_files(tmp_path, layout):
         series = next(part for part in key.split("/") if part in "ab")
         columns = {"label": labels_of(series), "score": rng.random(N)}
         pd.DataFrame(columns).to_csv(path, index=False)
-    scores, notes = found(tmp_path / "scores", score=("score",))
+    scores, notes = found(tmp_path / "scores", columns=Columns(score="score"))
     assert scores == {("scores", s, d) for s in "ab" for d in ("LOF", "PCA")}
     assert any(f"is interpreted as {layout}" in note for note in notes)
 
@@ -101,8 +102,8 @@ def test_equal_labels_make_a_layout_ambiguous(tmp_path):
         columns = {"label": labels_of("a"), "score": rng.random(N)}
         pd.DataFrame(columns).to_csv(path, index=False)
     with pytest.raises(InvalidInputError, match="are ambiguous; choose --pattern"):
-        found(tmp_path, score=("score",))
-    scores, _ = found(tmp_path, score=("score",), pattern="{detector}/{series}.csv")
+        found(tmp_path, columns=Columns(score="score"))
+    scores, _ = found(tmp_path, columns=Columns(score="score"), pattern="{detector}/{series}.csv")
     assert {detector for _, _, detector in scores} == {"LOF", "PCA"}
 
 
@@ -112,7 +113,7 @@ def test_tables_name_their_detectors(tmp_path):
         path.parent.mkdir()
         columns = {"label": labels_of("a"), "LOF": rng.random(N), "PCA": rng.random(N)}
         pd.DataFrame(columns).to_csv(path, index=False)
-    scores, _ = found(tmp_path, label="label")
+    scores, _ = found(tmp_path, columns=Columns(label="label"))
     assert scores == {
         (d, s, detector) for d, s in (("ECG", "a"), ("KPI", "b")) for detector in ("LOF", "PCA")
     }
@@ -157,8 +158,8 @@ def test_intervals_by_position_and_by_time(tmp_path):
     rows = [("a", 3, 6), ("a", 10, 10), ("b", 0, 1)]
     frame = pd.DataFrame(rows, columns=["series", "start", "end"])
     frame.to_csv(tmp_path / "events.csv", index=False)
-    request = ScoresFolder(folder=str(tmp_path / "scores"), labels=str(tmp_path / "events.csv"))
-    by_name = {one.series: one.source.load() for one in find_saved_scores(request).scores}
+    inputs = open_inputs(tmp_path / "scores", labels=tmp_path / "events.csv")
+    by_name = {one.series: one.read().series for one in inputs}
     assert by_name["a"].events == ((3, 7), (10, 11))
     assert by_name["b"].events == ((0, 2),)
 
@@ -170,21 +171,17 @@ def test_intervals_by_position_and_by_time(tmp_path):
     pd.DataFrame({"start": [times[3]], "end": [times[6]]}).to_csv(
         tmp_path / "dates.csv", index=False
     )
-    request = ScoresFolder(folder=str(tmp_path / "timed"), labels=str(tmp_path / "dates.csv"))
-    (one,) = find_saved_scores(request).scores
-    assert one.source.load().events == ((3, 7),)
-    assert one.source.file_states().keys() == {
-        str(tmp_path / "timed" / "a.csv"), str(tmp_path / "dates.csv"),
-    }  # fmt: skip
+    (one,) = open_inputs(tmp_path / "timed", labels=tmp_path / "dates.csv")
+    assert one.read().series.events == ((3, 7),)
+    assert set(one.files) == {tmp_path / "timed" / "a.csv", tmp_path / "dates.csv"}
 
 
 def test_intervals_outside_the_series_are_refused(tmp_path):
     save_scores(tmp_path / "scores", "a")
     pd.DataFrame({"start": [30], "end": [N]}).to_csv(tmp_path / "events.csv", index=False)
-    request = ScoresFolder(folder=str(tmp_path / "scores"), labels=str(tmp_path / "events.csv"))
-    (one,) = find_saved_scores(request).scores
+    (one,) = open_inputs(tmp_path / "scores", labels=tmp_path / "events.csv")
     with pytest.raises(InvalidInputError, match=r"must be within the 40 points of a\.npy"):
-        one.source.load()
+        one.read()
 
 
 def test_two_files_for_one_score_are_refused(tmp_path):
@@ -200,4 +197,4 @@ def test_a_folder_without_scores_is_refused(tmp_path):
     with pytest.raises(
         InvalidInputError, match=r"must contain files that end in .*got 'notes\.txt'"
     ):
-        found(tmp_path, label="label")
+        found(tmp_path, columns=Columns(label="label"))

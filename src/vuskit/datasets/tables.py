@@ -2,60 +2,40 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import gzip
 import io
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit._util.text import is_utf8
+from vuskit._util.text import is_utf8, quoted
+from vuskit.datasets.csv_dialect import (
+    Dialect,
+    arrow_input,
+    header_of,
+    is_number,
+    line_of_row,
+    sniff_start,
+)
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_numbers, doubles_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Dialect",
-    "Table",
-    "doubles_from_texts",
-    "header_of",
-    "may_hold_large_integers",
-    "read_arrow",
-    "read_csv",
-    "read_parquet",
-    "sniff",
-]
-
 _MISSING = ("NAN", "None")  # in addition to pyarrow's null values
 _LABEL_WORDS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
-_SNIFFED_BYTES = 1 << 16
-_SNIFFED_LINES = 20
-_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _INTEGER = re.compile(r"[+-]?\d+")
 _EXACT = 2**53  # float64 represents every integer up to here
-_SIGNATURES = {
-    b"PK\x03\x04": "an Excel workbook or another archive; save the sheet as csv first",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as csv first",
-    b"\x1f\x8b": "gzipped; give it a name that ends in .csv.gz",
-    b"PAR1": "a parquet file; give it a name that ends in .parquet",
-    b"\x93NUMPY": "a NumPy file; give it a name that ends in .npy",
-    b"%PDF": "a PDF; save the table as csv first",
-}
 
 
 class Table:
@@ -77,6 +57,8 @@ class Table:
         Content of the file, if already read.
     read_texts : callable, optional
         Reads the unparsed cells of a column.
+    first_row : int, default=0
+        Number of the first row in the file.
     """
 
     def __init__(
@@ -89,6 +71,7 @@ class Table:
         unread: tuple[str, ...] = (),
         data: bytes | None = None,
         read_texts: Callable[[str], list[str]] | None = None,
+        first_row: int = 0,
     ) -> None:
         self.path = path
         self.unread = unread
@@ -97,6 +80,7 @@ class Table:
         self._dialect = dialect
         self._header_lines = header_lines
         self._read_texts = read_texts
+        self._first_row = first_row
         self._rows: NDArray[np.intp] | None = None  # row numbers in the file, if only some
 
     @property
@@ -229,8 +213,19 @@ class Table:
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return a table of some rows; messages still refer to lines of the file."""
-        columns = {name: column.take(rows) for name, column in self._columns.items()}
-        part = Table(
+        part = self._part({n: column.take(rows) for n, column in self._columns.items()})
+        part._rows = rows + self._first_row if self._rows is None else self._rows[rows]
+        return part
+
+    def slice(self, start: int, stop: int) -> Table:
+        """Return consecutive rows without copying them."""
+        part = self._part({n: c.slice(start, stop - start) for n, c in self._columns.items()})
+        part._first_row = self._first_row + start
+        part._rows = None if self._rows is None else self._rows[start:stop]
+        return part
+
+    def _part(self, columns: dict[str, Any]) -> Table:
+        return Table(
             self.path,
             columns,
             dialect=self._dialect,
@@ -238,8 +233,6 @@ class Table:
             unread=self.unread,
             data=self._data,
         )
-        part._rows = rows
-        return part
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds words or dates; False for numbers with a few invalid cells."""
@@ -296,7 +289,7 @@ class Table:
     def _refuse(self, row: int, name: str, rule: str) -> None:
         cell = self._columns[name][row].as_py()
         shown = "an empty cell" if cell is None else repr(cell)
-        row = row if self._rows is None else int(self._rows[row])
+        row = row + self._first_row if self._rows is None else int(self._rows[row])
         if self._dialect is None:
             place = f"row {row}"
         else:
@@ -313,6 +306,7 @@ def read_csv(
     *,
     columns: Sequence[str] | None = None,
     unread: Collection[str] = (),
+    texts: Collection[str] = (),
     threads: bool = False,
     data: bytes | None = None,
 ) -> Table:
@@ -329,6 +323,8 @@ def read_csv(
         Column names for a file without a header line.
     unread : collection of str, optional
         Lower-case names of columns to skip; the parser does not convert them.
+    texts : collection of str, optional
+        Columns whose cells are not converted to numbers.
     threads : bool, default=False
         Use all processors. Worker processes that read many small files at once do better without.
     data : bytes, optional
@@ -354,15 +350,15 @@ def read_csv(
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     dialect = Dialect()
     try:
-        dialect = _sniff_start(path, data)[0]
+        dialect = sniff_start(path, data)[0]
         options = _csv_options(dialect, columns, threads=threads)
-        skipped = _skip_columns(path, options, unread, data) if unread else []
-        table = arrow_csv.read_csv(_arrow_input(path, data), **options)
+        skipped = _skip_columns(path, options, unread, texts, data) if unread or texts else []
+        table = arrow_csv.read_csv(arrow_input(path, data), **options)
     except (pyarrow.ArrowException, OSError, EOFError, UnicodeError, zlib.error) as error:
         raise InvalidInputError(_csv_problem(path, dialect, columns, error, data)) from error
     return Table(
         path,
-        _named(path, table),
+        named_columns(path, table),
         dialect=dialect,
         header_lines=int(columns is None),
         unread=tuple(map(str.strip, skipped)),
@@ -377,11 +373,11 @@ def _read_texts(
     pyarrow = require("pyarrow", purpose="reading csv files", extra="cli")
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
     options = _csv_options(dialect, columns, threads=False)
-    with arrow_csv.open_csv(_arrow_input(path, data), **options) as stream:
+    with arrow_csv.open_csv(arrow_input(path, data), **options) as stream:
         written = next(known for known in stream.schema.names if known.strip() == name)
     options["convert_options"].include_columns = [written]
     options["convert_options"].column_types = {written: pyarrow.string()}
-    cells = arrow_csv.read_csv(_arrow_input(path, data), **options).column(0).to_pylist()
+    cells = arrow_csv.read_csv(arrow_input(path, data), **options).column(0).to_pylist()
     return [cell.replace(dialect.decimal, ".") for cell in cells]
 
 
@@ -441,7 +437,7 @@ def read_parquet(
         table = parquet.read_table(source, columns=wanted, use_threads=threads, partitioning=None)
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidInputError(f"{path}: not a readable parquet file: {error}") from error
-    return Table(path, _named(path, table), unread=tuple(map(str.strip, skipped)))
+    return Table(path, named_columns(path, table), unread=tuple(map(str.strip, skipped)))
 
 
 def read_arrow(
@@ -475,7 +471,7 @@ def read_arrow(
     _check_distinct(path, table.column_names)
     skipped = _among(table.column_names, unread)
     kept = table.drop_columns(skipped) if skipped else table
-    return Table(path, _named(path, kept), unread=tuple(map(str.strip, skipped)))
+    return Table(path, named_columns(path, kept), unread=tuple(map(str.strip, skipped)))
 
 
 def _csv_options(
@@ -498,16 +494,24 @@ def _csv_options(
 
 
 def _skip_columns(
-    path: Path, options: dict[str, Any], unread: Collection[str], data: bytes | None
+    path: Path,
+    options: dict[str, Any],
+    unread: Collection[str],
+    texts: Collection[str],
+    data: bytes | None,
 ) -> list[str]:
-    """Make the parser skip some columns; return their names as written in the file."""
+    """Make the parser skip or not convert columns; return the skipped ones as written."""
+    pyarrow = require("pyarrow", purpose="reading csv files", extra="cli")
     arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
-    with arrow_csv.open_csv(_arrow_input(path, data), **options) as stream:
+    with arrow_csv.open_csv(arrow_input(path, data), **options) as stream:
         names = stream.schema.names
     _check_distinct(path, names)
     skipped = _among(names, unread)
     wanted = [name for name in names if name not in skipped]
     options["convert_options"].include_columns = wanted
+    options["convert_options"].column_types = {
+        name: pyarrow.string() for name in wanted if name.strip() in texts
+    }
     return skipped
 
 
@@ -524,11 +528,17 @@ def _check_distinct(path: Path, names: Sequence[str]) -> None:
         )
 
 
-def _named(path: Path, table: Any) -> dict[str, Any]:
+def named_columns(path: Path, table: Any) -> dict[str, Any]:
+    """Return the columns of a pyarrow table by name; categories become their values."""
     if table.num_rows == 0:
         raise InvalidInputError(f"{path}: the file must have at least one row, got none")
     _check_distinct(path, table.column_names)
-    arrays = (column.combine_chunks() for column in table.columns)
+    types = require("pyarrow", purpose="reading files", extra="cli").types
+    arrays = (
+        column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
+        for column in table.columns
+    )
+    arrays = (column.combine_chunks() for column in arrays)
     return dict(zip(map(str.strip, table.column_names), arrays, strict=True))
 
 
@@ -573,7 +583,7 @@ def _csv_problem(
     # pyarrow numbers rows only without threads.
     options = _csv_options(dialect, columns, threads=False, invalid_row_handler=record)
     try:
-        arrow_csv.read_csv(_arrow_input(path, data), **options)
+        arrow_csv.read_csv(arrow_input(path, data), **options)
     except Exception:  # the file is read again only to find the invalid row
         if invalid:
             row = invalid[0]
@@ -585,170 +595,184 @@ def _csv_problem(
     return f"{path}: not a readable csv file: {error}"
 
 
-# -- dialect of a csv file -----------------------------------------------------------------------
+# -- any format -----------------------------------------------------------------------------------
+
+_TEXT = (".csv", ".tsv")
+PARQUET = (".parquet", ".pq")
+_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """Separator, decimal sign and encoding of a csv file.
-
-    Attributes
-    ----------
-    separator : str
-        Character between cells.
-    decimal : str
-        Decimal point or comma.
-    encoding : str
-        Python's name of the encoding.
-    """
-
-    separator: str = ","
-    decimal: str = "."
-    encoding: str = "utf-8"
-
-    def __str__(self) -> str:
-        parts = []
-        if self.separator != ",":
-            parts.append(f"{_SEPARATORS[self.separator]}-separated")
-        if self.decimal != ".":
-            parts.append("decimal commas")
-        if self.encoding != "utf-8":
-            parts.append(self.encoding.upper())
-        return ", ".join(parts)
-
-
-def sniff(path: Path) -> Dialect:
-    r"""Detect separator, decimal sign and encoding from the beginning of a file.
+def open_table(
+    path: Path,
+    *,
+    unread: Collection[str] = (),
+    texts: Collection[str] = (),
+    data: bytes | None = None,
+    threads: bool = True,
+) -> Table:
+    """Open a file in the format given by its suffix.
 
     Parameters
     ----------
     path : Path
-        A text file, gzipped if its name ends in ``.gz``.
+        The file.
+    unread : collection of str, optional
+        Lower-case names of columns to skip; see `read_csv`.
+    texts : collection of str, optional
+        Columns of names, whose spelling is kept: "007" stays "007".
+    data : bytes, optional
+        Content of the file, if already read.
+    threads : bool, default=True
+        Use all processors.
 
     Raises
     ------
     InvalidInputError
-        If the content is not text, regardless of the file's name.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pump.csv"
-    >>> _ = path.write_text("value;label\n0,5;0\n1,5;1\n")
-    >>> sniff(path)
-    Dialect(separator=';', decimal=',', encoding='utf-8')
-    >>> print(sniff(path))
-    semicolon-separated, decimal commas
+        If the file cannot be read; suggests a remedy.
+    MissingDependencyError
+        If the format needs a library that is not installed.
     """
-    return _sniff_start(path)[0]
-
-
-def header_of(path: Path, data: bytes | None = None) -> list[str]:
-    """Return the column names without reading the rest of the file.
-
-    Raises
-    ------
-    InvalidInputError
-        If the content is not text, regardless of the file's name.
-    """
-    dialect, lines = _sniff_start(path, data)
-    return [name.strip() for name in _cells(lines[0], dialect.separator)] if lines else []
-
-
-def line_of_row(path: Path, row: int, encoding: str, data: bytes | None = None) -> int:
-    """Return the line number (from 1) of a row (from 0); blank lines are not rows."""
-    with _opened(path, data) as stream:
-        text = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
-        filled = (number for number, line in enumerate(text, start=1) if line.rstrip("\n"))
-        return next(islice(filled, row, None))
-
-
-def _sniff_start(path: Path, data: bytes | None = None) -> tuple[Dialect, list[str]]:
-    """Return the dialect and the first lines of a file."""
-    with _opened(path, data) as stream:
-        start = stream.read(_SNIFFED_BYTES)
-    for signature, what in _SIGNATURES.items():
-        if start.startswith(signature):
-            raise InvalidInputError(f"{path}: not a csv file but {what}")
-    encoding = _encoding(start)
-    text = start.decode(encoding, errors="replace").removeprefix("\ufeff")
-    if "\0" in text:
+    suffix = table_suffix(path)
+    if suffix in _WORKBOOKS:
         raise InvalidInputError(
-            f"{path}: not a csv file: it contains binary data; save the table as csv first"
+            f"{path}: a workbook must be saved as csv first: in the spreadsheet with "
+            "File > Save As, or in Python with pandas.read_excel(...).to_csv(..., index=False)"
         )
-    lines = [line for line in text.splitlines() if line]
-    if len(start) == _SNIFFED_BYTES and len(lines) > 1:
-        lines.pop()  # probably truncated
-    lines = lines[:_SNIFFED_LINES]
-    separator = _separator(lines)
-    return Dialect(separator, _decimal(lines, separator), encoding), lines
+    if suffix not in SUFFIXES:
+        raise InvalidInputError(
+            f"{path}: the name must end in {', '.join(SUFFIXES)} or .csv.gz, got {suffix!r}; "
+            "rename or convert the file"
+        )
+    if suffix in _TEXT:
+        return _open_csv(path, unread, texts, data, threads)
+    return _OPENERS[suffix](path, unread, data, threads)
 
 
-def _opened(path: Path, data: bytes | None = None) -> IO[bytes]:
-    is_packed = path.suffix.lower() == ".gz"
-    if data is not None:
-        stream = io.BytesIO(data)
-        return cast("IO[bytes]", gzip.open(stream)) if is_packed else stream
-    return cast("IO[bytes]", gzip.open(path)) if is_packed else path.open("rb")
+def table_suffix(path: Path) -> str:
+    """Lower-case suffix of a file name, ignoring a final ``.gz``."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def _arrow_input(path: Path, data: bytes | None) -> Any:
-    """Input for pyarrow: the path, or a stream of the content if already read."""
-    if data is None and not is_utf8(str(path)):  # pyarrow cannot open names that are not UTF-8
-        data = path.read_bytes()
-    return path if data is None else _opened(path, data)
+def is_text_file(path: Path) -> bool:
+    """Whether the suffix of a file is csv or tsv."""
+    return table_suffix(path) in _TEXT
 
 
-def _encoding(start: bytes) -> str:
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
+def _read_bytes(path: Path, data: bytes | None) -> bytes:
+    content = path.read_bytes() if data is None else data
+    if path.suffix.lower() != ".gz":
+        return content
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)  # may end within a character
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InvalidInputError(f"{path}: not a readable gzipped file: {error}") from error
 
 
-def _separator(lines: Sequence[str]) -> str:
-    """Return the separator that splits the most lines into as many cells as the first line.
-
-    Ties go to more cells, then to more numeric cells: comma and semicolon tie in ``0,5;1``.
-    """
-    rows = {
-        separator: [_cells(line, separator) for line in lines]
-        for separator in _SEPARATORS
-        if lines and separator in lines[0]
-    }
-    quality = {separator: _fit(cut) for separator, cut in rows.items() if len(cut[0]) > 1}
-    alike = [separator for separator in quality if quality[separator] == max(quality.values())]
-    if len(alike) > 1:
-        return max(alike, key=lambda separator: _numbers(rows[separator], separator))
-    return alike[0] if alike else ","
+def column_names(path: Path) -> list[str]:
+    """Return column names, reading as little of the file as its format allows."""
+    if is_text_file(path):
+        return header_of(path)
+    if path.suffix.lower() in PARQUET:
+        parquet = require("pyarrow.parquet", purpose="reading parquet files")
+        return list(parquet.read_schema(path).names)
+    return list(open_table(path).names)
 
 
-def _fit(rows: list[list[str]]) -> tuple[int, int]:
-    """Number of rows with as many cells as the first row, and that number of cells."""
-    size = len(rows[0])
-    return sum(len(row) == size for row in rows), size
+def _open_csv(
+    path: Path,
+    unread: Collection[str],
+    texts: Collection[str],
+    data: bytes | None,
+    threads: bool,
+) -> Table:
+    """Read a csv file with or without a header line."""
+    names = header_of(path, data)
+    headless = bool(names) and all(is_number(name) for name in names)
+    columns = [str(place) for place in range(len(names))] if headless else None
+    return read_csv(
+        path,
+        columns=columns,
+        unread=() if headless else unread,
+        texts=texts,
+        threads=threads,
+        data=data,
+    )
 
 
-def _numbers(rows: list[list[str]], separator: str) -> int:
-    decimals = "." if separator == "," else ".,"
-    number = re.compile(rf"\s*[+-]?\d*[{decimals}]?\d+(?:[eE][+-]?\d+)?\s*")
-    return sum(bool(number.fullmatch(cell)) for row in rows for cell in row)
+def _open_table(
+    read: Any, path: Path, unread: Collection[str], data: bytes | None, threads: bool
+) -> Table:
+    packed = path.suffix.lower() == ".gz"
+    content = _read_bytes(path, data) if packed or data is not None else None
+    table: Table = read(path, unread=unread, threads=threads, data=content)
+    return table
 
 
-def _decimal(lines: Sequence[str], separator: str) -> str:
-    if separator == ",":
-        return "."
-    cells = [cell.strip() for line in lines for cell in _cells(line, separator)]
-    points = sum(bool(_DECIMAL_POINT.fullmatch(cell)) for cell in cells)
-    commas = sum(bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
-    return "," if commas > points else "."
+def _open_npy(path: Path, unread: Collection[str], data: bytes | None, threads: bool) -> Table:
+    array = _loaded(path, data)
+    if array.dtype.names:
+        return _of_arrays(path, {name: array[name] for name in array.dtype.names})
+    if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
+        return _of_arrays(path, {"0": array.reshape(-1)})
+    if array.ndim != 2:
+        raise InvalidInputError(
+            f"{path}: the array must be 1-D, or 2-D with a column for labels and for each score, "
+            f"got shape {array.shape}"
+        )
+    return _of_arrays(path, {str(i): array[:, i] for i in range(array.shape[1])})
 
 
-def _cells(line: str, separator: str) -> list[str]:
+def _open_npz(path: Path, unread: Collection[str], data: bytes | None, threads: bool) -> Table:
+    with _loaded(path, data) as archive:
+        try:
+            arrays = {name: archive[name] for name in archive.files}
+        except ValueError as error:  # pickled objects are unsafe to load
+            raise InvalidInputError(
+                f"{path}: arrays must hold numbers or text, got Python objects; convert them "
+                "before saving"
+            ) from error
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1}
+    if not flat:
+        raise InvalidInputError(
+            f"{path}: must hold 1-D arrays, got none among {quoted(tuple(arrays))}"
+        )
+    return _of_arrays(path, flat)
+
+
+def _of_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> Table:
+    pyarrow = require("pyarrow", purpose="reading NumPy files", extra="cli")
+    sizes = {name: len(array) for name, array in arrays.items()}
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        raise InvalidInputError(f"{path}: arrays must have equal length, got {shown}")
+    columns = {}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiubUSM":
+            raise InvalidInputError(
+                f"{path}: {name!r} must hold real numbers, got dtype {array.dtype}"
+            )
+        real = np.float64 if array.dtype.kind == "f" else array.dtype.newbyteorder("=")
+        columns[name] = pyarrow.array(array.astype(real))
+    if not next(iter(sizes.values())):
+        raise InvalidInputError(f"{path}: the file must have at least one row, got none")
+    return Table(path, columns)
+
+
+def _loaded(path: Path, data: bytes | None) -> Any:
     try:
-        return next(csv.reader([line], delimiter=separator), [])
-    except csv.Error:
-        return []
+        return np.load(io.BytesIO(_read_bytes(path, data)), allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise InvalidInputError(
+            f"{path}: not a NumPy file of plain numbers; save one with np.save or np.savez"
+        ) from error
+
+
+_OPENERS: dict[str, Callable[[Path, Collection[str], bytes | None, bool], Table]] = {
+    ".parquet": partial(_open_table, read_parquet),
+    ".pq": partial(_open_table, read_parquet),
+    ".arrow": partial(_open_table, read_arrow),
+    ".feather": partial(_open_table, read_arrow),
+    ".npy": _open_npy,
+    ".npz": _open_npz,
+}
+SUFFIXES = (*_TEXT, *_OPENERS)

@@ -1,0 +1,487 @@
+"""Decide which columns hold labels, scores, the series itself and times."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.names import did_you_mean
+from vuskit._util.text import quoted
+from vuskit.alignment import fill_missing_ends
+from vuskit.datasets.csv_dialect import is_number
+from vuskit.datasets.tables import Table, open_table
+from vuskit.errors import InvalidInputError
+
+LABEL_NAMES = (
+    "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
+    "y_true", "ground_truth", "truth", "gt",
+)  # fmt: skip
+VALUE_NAMES = ("value", "values", "data", "series", "signal")
+TIME_NAMES = ("timestamp", "time", "datetime", "date")
+# Columns that identify a row: ignored unless requested by name.
+PLACE_NAMES = frozenset(
+    {"", "timestamp", "timestamps", "time", "date", "datetime", "index", "id", "is_ignored"}
+)
+# Names of score columns that do not name the detector.
+GENERIC_SCORES = frozenset(
+    {"score", "scores", "anomaly_score", "anomaly_scores", "y_score", "y_scores", "output", "0"}
+)
+# Column names of interval bounds. Ends are inclusive, stops are exclusive.
+_STARTS = ("start", "begin", "from", "start_time", "start_timestamp")
+_ENDS = ("end", "to", "end_time", "end_timestamp", "last")
+STOPS = ("stop", "stop_time")
+_SERIES_NAMES = ("series", "name", "file", "filename", "ts_name", "channel", "chan_id")
+
+# Reasons for ignoring a column.
+RISING = "strictly increasing, like a time"
+COMPONENT = "a component or marker, not a measurement; select it with values="
+_COMPONENTS = re.compile(r"(is_)?change_?points?|trend|noise|seasonal(ity)?_?\d*")
+
+_NO_SCORES = PLACE_NAMES - set(TIME_NAMES)
+_ANOMALOUS_WORDS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
+_NORMAL_WORDS = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
+_EMPTY = "None"
+_FEW = 12  # this many numbers may be increasing by chance
+_MOST_SHOWN = 6
+_MISSPELLED = 0.75  # minimum similarity of a misspelled name
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of an input by role, as the user names them; the others are found by name.
+
+    Attributes
+    ----------
+    label : str, optional
+        Labels.
+    value : str or sequence of str
+        The series itself: one column per channel.
+    score : str or sequence of str
+        Scores. Default: all other numeric columns.
+    positive : str, optional
+        Label that means anomalous, if labels are not 0 and 1.
+    by, dataset : str, optional
+        Name of the series and of the data set of each row, for a table with many series.
+
+    Examples
+    --------
+    >>> columns = Columns(value="flow", score=["LOF", "PCA"])
+    >>> columns.value, columns.score
+    (('flow',), ('LOF', 'PCA'))
+    """
+
+    label: str | None = None
+    value: str | Sequence[str] = ()
+    score: str | Sequence[str] = ()
+    positive: str | None = None
+    by: str | None = None
+    dataset: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("value", "score"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+        if self.dataset is not None and self.by is None:
+            raise InvalidInputError(
+                "`--dataset` must be used with --by COLUMN, the column that names the series"
+            )
+
+    def named(self) -> list[tuple[str, str]]:
+        """Return option and name of each column given by the user."""
+        singles = [("--by", self.by), ("--dataset", self.dataset), ("--label", self.label)]
+        several = [("--value", self.value), ("--score", self.score)]
+        found = [(option, name) for option, name in singles if name is not None]
+        return found + [(option, name) for option, names in several for name in names]
+
+    def check(self, path: Path, names: Sequence[str]) -> None:
+        """Check that a file has the columns named by the user."""
+        for option, name in self.named():
+            check_column(path, names, option, name)
+
+    def unread(self) -> set[str]:
+        """Return columns that are skipped unless named, in lower case."""
+        return set(_NO_SCORES - {name.strip().lower() for _, name in self.named()})
+
+
+def check_column(path: Path, names: Sequence[str], option: str, name: str) -> None:
+    """Check that a file has a column."""
+    if name not in names:
+        raise InvalidInputError(
+            f"`{option}` must be a column of {path} ({quoted(names)}), "
+            f"got {name!r}{did_you_mean(name, names)}"
+        )
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns of a file by role.
+
+    Attributes
+    ----------
+    label : str or None
+        Labels, if any.
+    value, scores : tuple of str
+        Channels of the series, and scores.
+    left_out : tuple of str
+        Ignored columns, with the reason.
+    """
+
+    label: str | None
+    value: tuple[str, ...]
+    scores: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def find_roles(table: Table, columns: Columns, *, labels_elsewhere: bool = False) -> Roles:
+    """Decide the role of each column; labels may come from another file.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file lacks a named column, or has no labels.
+    """
+    columns.check(table.path, table.names)
+    label, value = label_and_value(table, columns, labels_elsewhere=labels_elsewhere)
+    if columns.score:
+        return Roles(label, value, tuple(dict.fromkeys(columns.score)))
+    return Roles(label, value, *_score_names(table, {label, *value}))
+
+
+def label_and_value(
+    table: Table, columns: Columns, *, labels_elsewhere: bool = False
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the column of the labels and those of the series."""
+    label = columns.label
+    if label is None:
+        label = label_column(table.names) if labels_elsewhere else _find_label(table)
+    if columns.value:
+        return label, tuple(columns.value)
+    taken = {label or "", *columns.score, columns.by or "", columns.dataset or ""}
+    usual = _usual(VALUE_NAMES, table.names, taken=taken)
+    return label, () if usual is None else (usual,)
+
+
+def roles_of_file(path: Path, columns: Columns, *, labels_elsewhere: bool = False) -> Roles:
+    """Decide the role of each column of a file."""
+    table = open_table(path, unread=columns.unread())
+    return find_roles(table, columns, labels_elsewhere=labels_elsewhere)
+
+
+# -- labels --------------------------------------------------------------------------------------
+
+
+def label_column(names: Sequence[str]) -> str | None:
+    """Return the column with a common name for labels, ignoring case, or None.
+
+    Examples
+    --------
+    >>> label_column(["value", "Y_true"])
+    'Y_true'
+    """
+    return _usual(LABEL_NAMES, names)
+
+
+def interval_columns(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the columns with the start and the end of each anomaly, or None.
+
+    Examples
+    --------
+    >>> interval_columns(["series", "Start", "End"])
+    ('Start', 'End')
+    """
+    first, last = _usual(_STARTS, names), _usual((*_ENDS, *STOPS), names)
+    return None if first is None or last is None else (first, last)
+
+
+def series_column(names: Sequence[str]) -> str | None:
+    """Return the column that names the series of each interval, or None."""
+    return _usual(_SERIES_NAMES, names)
+
+
+def _usual(usual: Sequence[str], names: Sequence[str], taken: Collection[str] = ()) -> str | None:
+    lower = {name.strip().lower(): name for name in reversed(names) if name not in taken}
+    return next((lower[name] for name in usual if name in lower), None)
+
+
+def _find_label(table: Table) -> str:
+    path, names = table.path, table.names
+    found = label_column(names)
+    headless = all(map(is_number, names))
+    if found is None and headless:
+        binary = [name for name in names if _is_binary(table.distinct(name)[0])]
+        found = binary[0] if len(binary) == 1 else None
+    if found is not None:
+        return found
+    if len(names) == 1:
+        raise InvalidInputError(
+            f"{path}: there must be labels besides the scores, got one column; read labels from "
+            "another file or folder with --labels PATH"
+        )
+    if headless:
+        raise InvalidInputError(
+            f"{path}: without a header line, exactly one column must hold only 0 and 1; add a "
+            "header line such as label,score, or use --labels PATH"
+        )
+    near = next((name for name in names if _is_misspelled(name)), None)
+    hint = (
+        "; name it with --label, or use --labels PATH"
+        if near is None
+        else f"; did you mean --label {quote(near)}?"
+    )
+    raise InvalidInputError(
+        f"{path}: there must be a label column ({', '.join(LABEL_NAMES[:4])}, ...), "
+        f"got columns {quoted(names)}{hint}"
+    )
+
+
+def only_label_column(table: Table) -> str:
+    """Return the label column of a file of labels without a common name."""
+    if len(table.names) == 1:
+        return table.names[0]
+    found = [
+        name
+        for name in table.names
+        if not table.is_text(name) and np.isin(table.numbers(name), (0, 1)).all()
+    ]
+    if len(found) != 1:
+        raise InvalidInputError(
+            f"{table.path}: exactly one column must hold labels (0 and 1), got {len(found)} among "
+            f"{quoted(table.names)}; name it with --label"
+        )
+    return found[0]
+
+
+def _is_misspelled(name: str) -> bool:
+    """Whether this looks like a misspelled name of a label column; 'late' does not."""
+    return bool(
+        difflib.get_close_matches(name.strip().lower(), LABEL_NAMES, n=1, cutoff=_MISSPELLED)
+    )
+
+
+def _is_binary(words: list[str]) -> bool:
+    return set(words) <= {"0", "1", "0.0", "1.0", "True", "False"}
+
+
+def read_label_column(
+    table: Table, name: str, positive: str | None
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Return labels, and notes about assumptions.
+
+    Raises
+    ------
+    InvalidInputError
+        If a cell is empty, or if it is unclear which cells mean anomalous.
+    """
+    path = table.path
+    if positive is None and not table.is_text(name):
+        numbers = table.numbers(name)
+        if np.isin(numbers, (0, 1)).all():
+            return numbers == 1, ()
+        if np.isnan(numbers).any():
+            raise _empty_cell(path, name, "0 or 1", int(np.isnan(numbers).argmax()))
+    words, codes = table.distinct(name)
+    if positive is None and _EMPTY in words:
+        raise _empty_cell(path, name, "a label", int((codes == words.index(_EMPTY)).argmax()))
+    counts = np.bincount(codes, minlength=len(words))
+    anomalous, notes = anomalous_words(path, name, words, counts, positive)
+    return np.array([word in anomalous for word in words])[codes], notes
+
+
+def anomalous_words(
+    path: Path,
+    name: str,
+    words: list[str],
+    counts: Sequence[int] | NDArray[np.intp],
+    positive: str | None,
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the labels that mean anomalous, and notes about assumptions."""
+    if positive is not None:
+        return _matching(path, name, words, positive), ()
+    if {word.lower() for word in words} <= {"true", "false", "0", "1"}:
+        return [word for word in words if word.lower() in ("true", "1")], ()
+    anomalous = [word for word in words if word.lower().startswith(_ANOMALOUS_WORDS)]
+    others = [word for word in words if word not in anomalous]
+    if len(anomalous) == 1 and others and all(w.lower().startswith(_NORMAL_WORDS) for w in others):
+        note = f"label {anomalous[0]!r} means anomalous; use --positive to choose another label"
+        return anomalous, (note,)
+    by_count = [words[place] for place in np.argsort(-np.asarray(counts), kind="stable")]
+    raise InvalidInputError(_label_problem(path, name, by_count))
+
+
+def _empty_cell(path: Path, name: str, wanted: str, row: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"{path}: label column {name!r} must hold {wanted} in every row, got none in row "
+        f"{row + 1}; fill or drop that row"
+    )
+
+
+def _label_problem(path: Path, name: str, words: list[str]) -> str:
+    shown = ", ".join(map(repr, words[:_MOST_SHOWN])) + (
+        ", ..." if len(words) > _MOST_SHOWN else ""
+    )
+    text = f"{path}: label column {name!r} must hold 0 and 1, got {shown}"
+    if len(words) > _FEW:
+        return f"{text}; if the labels are in another column, name it with --label"
+    anomalous = (word for word in words if word.lower().startswith(_ANOMALOUS_WORDS))
+    example = next(anomalous, words[-1])
+    return f"{text}; name the one that means anomalous, for example --positive {example}"
+
+
+def _matching(path: Path, name: str, words: list[str], positive: str) -> list[str]:
+    wanted = [word for word in words if word == positive or _same_number(word, positive)]
+    known = sorted(word for word in words if word != _EMPTY)
+    if not wanted:
+        raise InvalidInputError(
+            f"`--positive` must be a label of column {name!r} in {path} "
+            f"({quoted(known)}), got {positive!r}{did_you_mean(positive, known)}"
+        )
+    return wanted
+
+
+def _same_number(first: str, second: str) -> bool:
+    try:
+        return float(first) == float(second)
+    except ValueError:
+        return False
+
+
+# -- scores, channels and times ------------------------------------------------------------------
+
+
+def _score_names(
+    table: Table, taken: Collection[str | None]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the score columns and the ignored columns."""
+    found, left_out, rising = [], list(table.unread), []
+    for name in table.names:
+        if name in taken:
+            continue
+        if is_place(table, name):
+            left_out.append(name)
+            continue
+        scores = table.numbers(name)
+        if only_rises(scores):
+            rising.append(name)
+        elif is_second_label(name, scores):
+            left_out.append(second_label(name))
+        else:
+            found.append(name)
+    return scores_or_rising(found, rising, left_out)
+
+
+def is_place(table: Table, name: str) -> bool:
+    """Whether a column holds text, or has a name of a time or another position."""
+    return name.strip().lower() in PLACE_NAMES or table.is_text(name)
+
+
+def is_second_label(name: str, numbers: NDArray[np.float64]) -> bool:
+    """Whether a column looks like labels of another kind, not like scores."""
+    return name.strip().lower() in LABEL_NAMES and bool(np.isin(numbers, (0, 1)).all())
+
+
+def second_label(name: str) -> str:
+    """Reason for ignoring labels of another kind."""
+    return f"{name} (looks like labels; select it with --score)"
+
+
+def scores_or_rising(
+    found: list[str], rising: list[str], left_out: list[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return scores and ignored columns; increasing columns are scores if there are no others."""
+    if found:
+        left_out = [*left_out, *(f"{name} ({RISING})" for name in rising)]
+    shown = (name if name.strip() else "a column without a name" for name in left_out)
+    return tuple(found or rising), tuple(shown)
+
+
+def only_rises(numbers: NDArray[np.float64]) -> bool:
+    """Whether more than 12 numbers are strictly increasing, like a time or a row number.
+
+    Examples
+    --------
+    >>> only_rises(np.arange(100.0)), only_rises(np.arange(5.0)), only_rises(np.zeros(100))
+    (True, False, False)
+    """
+    return numbers.size > _FEW and bool((numbers[1:] > numbers[:-1]).all())
+
+
+def is_component(name: str) -> bool:
+    """Whether this is the name of a component of a series, such as its trend, or a marker."""
+    return _COMPONENTS.fullmatch(name.strip().lower()) is not None
+
+
+def suspect_channels(table: Table, channels: Sequence[str]) -> dict[str, str]:
+    """Return columns that are probably no channels, with the reason.
+
+    Strictly increasing columns are times, unless no other column remains.
+    """
+    named = [name for name in channels if is_component(name)]
+    kept = [name for name in channels if name not in named] or list(channels)
+    found = dict.fromkeys((name for name in named if name not in kept), COMPONENT)
+    rising = [name for name in kept if only_rises(_channel(table, name))]
+    return found | dict.fromkeys([] if len(rising) == len(kept) else rising, RISING)
+
+
+def _channel(table: Table, name: str) -> NDArray[np.float64]:
+    """Return a column as numbers; the error for text suggests `by`."""
+    try:
+        return table.numbers(name)
+    except InvalidInputError as error:
+        if not table.is_text(name):
+            raise
+        raise InvalidInputError(
+            f"{error}; if the column names the series of each row, read the file with "
+            f"by={name!r}, otherwise name the channels with values="
+        ) from None
+
+
+def filled_scores(
+    path: Path, name: str, numbers: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], str | None]:
+    """Return scores with missing ends filled, and a note about it.
+
+    Raises
+    ------
+    InvalidInputError
+        If scores are missing between others.
+    """
+    filled = fill_missing_ends(numbers)
+    missing = ~np.isfinite(filled.scores)
+    if missing.any():
+        raise InvalidInputError(
+            f"{path}: score column {name!r} must hold a number in every row, got none in "
+            f"{int(missing.sum()):,} of {numbers.size:,} (first: row {int(missing.argmax()) + 1}); "
+            "fill or drop those rows, or name the columns to evaluate with --score"
+        )
+    ends = ((filled.leading, "first"), (filled.trailing, "last"))
+    shown = " and ".join(f"the {end} {count:,}" for count, end in ends if count)
+    if not shown:
+        return filled.scores, None
+    points = "points" if filled.leading + filled.trailing > 1 else "point"
+    return filled.scores, (
+        f"{name} has no score at {shown} {points}, as is usual with windows; the nearest score "
+        "fills them"
+    )
+
+
+def dates_of(table: Table) -> NDArray[np.datetime64] | None:
+    """Return the times of a file, or None if it has no column of dates."""
+    name = _usual(TIME_NAMES, table.names)
+    return table.dates(name) if name is not None else None
+
+
+def time_range(times: NDArray[np.datetime64] | None) -> tuple[str, str] | None:
+    """Return the first and last time as text."""
+    if times is None:
+        return None
+    ends = [str(time.astype("datetime64[s]")).replace("T", " ") for time in (times[0], times[-1])]
+    if all(end.endswith(" 00:00:00") for end in ends):
+        ends = [end.removesuffix(" 00:00:00") for end in ends]
+    return ends[0], ends[1]

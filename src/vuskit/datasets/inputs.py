@@ -1,0 +1,1065 @@
+"""Open series with scores: files, patterns, folders, standard input, long tables, frames."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import glob
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.files import check_exists, check_file, file_state
+from vuskit._util.names import match_names, matches_name
+from vuskit._util.optional import require
+from vuskit._util.text import listed, plural, quoted
+from vuskit.alignment import ANCHORS, align_scores
+from vuskit.datasets.collection import read_series
+from vuskit.datasets.columns import (
+    Columns,
+    Roles,
+    dates_of,
+    filled_scores,
+    read_label_column,
+    roles_of_file,
+)
+from vuskit.datasets.label_files import LabeledFile, LabelFile, LabelFiles, label_options
+from vuskit.datasets.label_files import layout_by_names as _layout_by_names
+from vuskit.datasets.layouts import (
+    LAYOUTS,
+    SHOWN,
+    Names,
+    ScoreFile,
+    ambiguous,
+    cut_at_underscore,
+    depth_of,
+    layout_note,
+    named_by_pattern,
+    parse_by_layout,
+)
+from vuskit.datasets.long_tables import (
+    WHOLE,
+    LongRoles,
+    LongTable,
+    find_long_roles,
+    open_long_table,
+)
+from vuskit.datasets.readers.labels import read_labeled
+from vuskit.datasets.readers.registry import stem
+from vuskit.datasets.readers.train_lengths import declared_train_length
+from vuskit.datasets.series import ScoredSeries, Series
+from vuskit.datasets.tables import SUFFIXES, Table, named_columns, open_table, table_suffix
+from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.errors import InvalidInputError, VuskitError
+from vuskit.inputs import check_choice, length_advice
+
+STDIN = "-"
+Scores = NDArray[np.float64]
+
+_WILD = "*?["
+_STDIN_KINDS = {
+    b"\x93NUMPY": ".npy",
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"PK\x03\x04": ".npz",
+}
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A series with scores that is read on demand; picklable for several processes."""
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+
+    def read(self) -> ScoredSeries:
+        """Return the series and its scores."""
+
+
+@dataclass(frozen=True)
+class LoadedScore:
+    """A score as read from its file, or why it is unusable."""
+
+    detector: str
+    numbers: Scores | Exception
+    filled: int = 0  # points at the ends without a score, which got the nearest one
+    path: Path | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A series with its scores, and how they were read.
+
+    Attributes
+    ----------
+    series : Series
+        The series; values are NaN if the input has none.
+    scores : tuple of LoadedScore
+        Scores, each usable or not.
+    label : str
+        Column or file of the labels.
+    path : Path or None
+        File of the labels.
+    left_out : tuple of str
+        Ignored columns.
+    notes : tuple of str
+        Assumptions about ambiguous content.
+    dates : ndarray of datetime64 or None
+        Time of each point.
+    """
+
+    series: Series
+    scores: tuple[LoadedScore, ...]
+    label: str = "label"
+    path: Path | None = None
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    dates: NDArray[np.datetime64] | None = None
+
+    def scored(self) -> ScoredSeries:
+        """Return the series and its scores; raises if one is unusable."""
+        scores = {}
+        for one in self.scores:
+            if isinstance(one.numbers, Exception):
+                raise one.numbers
+            scores[one.detector] = one.numbers
+        return ScoredSeries(self.series, scores)
+
+
+def load_source(source: Source) -> Loaded:
+    """Read a series and its scores; those of files may be unusable one by one."""
+    if isinstance(source, FileSource | TableSource):
+        return source.load()
+    scored = source.read()
+    return Loaded(scored.series, tuple(LoadedScore(*one) for one in scored.scores.items()))
+
+
+@dataclass(frozen=True)
+class Inputs(Sequence[Source]):
+    """Series with scores, and notes on how they were found.
+
+    Attributes
+    ----------
+    entries : tuple of Source
+        The series, in the order given; those of a folder by path.
+    notes : tuple of str
+        Interpretations and skipped files.
+    """
+
+    entries: tuple[Source, ...]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.entries[place]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+def open_inputs(
+    source: Any,
+    *,
+    labels: str | Path | None = None,
+    pattern: str | None = None,
+    columns: Columns | None = None,
+    align: str | None = None,
+    window: int | None = None,
+    select: str | Iterable[str] | None = None,
+) -> Inputs:
+    r"""Find series with scores; each is read on demand.
+
+    Parameters
+    ----------
+    source : str, Path, data frame, ScoredSeries, Source, or iterable of these
+        Files (csv, tsv, parquet, Arrow, npy or npz, also .gz), folders, shell patterns, ``"-"`` for
+        standard input, a frame with one row per point, or series in memory. A custom source needs
+        a ``name`` and a ``read()`` that returns a `ScoredSeries`.
+    labels : str or Path, optional
+        File or folder of the labels, if files of scores have none.
+    pattern : str, optional
+        How to read paths, such as ``"{detector}/{series}.npy"``. Default: detected.
+    columns : Columns, optional
+        Roles of columns. Default: found by name.
+    align : {"start", "center", "end"}, optional
+        Point of the window that a score belongs to.
+    window : int, optional
+        Length of the windows of the scores, in points.
+    select : str or iterable of str, optional
+        Selects series by name, such as ``"ECG/*"``.
+
+    Returns
+    -------
+    Inputs
+        The series and notes. Names are unique, see `vuskit.datasets.unique_names`.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are no scores, names are ambiguous, or `select` matches no series.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "Plant"
+    >>> folder.mkdir()
+    >>> _ = (folder / "pump.csv").write_text("flow,is_anomaly,LOF\n1,0,0.1\n9,1,0.7\n")
+    >>> inputs = open_inputs(folder, columns=Columns(value="flow"))
+    >>> inputs[0].name, inputs[0].read()
+    ('Plant/pump', ScoredSeries(Series('Plant/pump', 2 points, 1 channel, 1 anomaly), ...['LOF']))
+    """
+    request = _Request(
+        None if labels is None else check_exists(Path(labels)),
+        pattern,
+        columns or Columns(),
+        align,
+        window,
+    )
+    with plain_stdin_errors():
+        return select_sources(_open(source, request), select)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """How to read files."""
+
+    labels: Path | None
+    pattern: str | None
+    columns: Columns
+    align: str | None
+    window: int | None
+
+    def __post_init__(self) -> None:
+        if self.align is not None:
+            check_choice("--align", self.align, ANCHORS)
+        if self.window is not None and self.align is None:
+            raise InvalidInputError(
+                "`--window` must be used with --align center, start or end, the point of the "
+                "window that a score belongs to"
+            )
+        if self.align is not None and self.window is None:
+            raise InvalidInputError(
+                "`--align` must be used with --window N, the number of points in a window"
+            )
+
+
+def _open(source: Any, request: _Request) -> Inputs:
+    if isinstance(source, (str, Path)):
+        return _open_paths([source], request)
+    if isinstance(source, ScoredSeries):
+        series = source.series
+        return Inputs((MemorySource(f"{series.dataset}/{series.name}", source),))
+    if isinstance(source, Source):
+        return Inputs((source,))
+    if _is_frame(source):
+        return _open_long(Path("frame"), request, _frame_table(source))
+    if isinstance(source, Iterable):
+        several = list(source)
+        if several and all(isinstance(one, (str, Path)) for one in several):
+            return _open_paths(several, request)
+        found = [_open(one, request) for one in several]
+        if found:
+            entries = [entry for one in found for entry in one.entries]
+            notes = tuple(note for one in found for note in one.notes)
+            return Inputs(_with_unique_names(entries), notes)
+        raise InvalidInputError(f"`source` must hold saved scores, got none in {source!r}")
+    raise InvalidInputError(
+        "`source` must be a folder or file of saved scores, a data frame, a ScoredSeries, or "
+        f"several of these, got {type(source).__name__}"
+    )
+
+
+def _open_paths(paths: Sequence[str | Path], request: _Request) -> Inputs:
+    if STDIN in map(str, paths):
+        if len(paths) > 1:
+            raise InvalidInputError(
+                "`SOURCE` must be either - or files and folders, got both; choose one"
+            )
+        paths = [_save_stdin()]
+    if request.columns.by is not None:
+        if len(paths) != 1 or request.pattern is not None or request.labels is not None:
+            raise InvalidInputError(
+                "`--by` must be used with one long table and neither --pattern nor --labels, got "
+                f"{plural(len(paths), 'source')}; omit it if every series has its own file"
+            )
+        path = Path(paths[0])
+        check_file(path)
+        return _open_long(path, request)
+    root, files = find_files(paths, request.labels)
+    return _find_scores(request, root, files)
+
+
+def select_sources(inputs: Inputs, select: str | Iterable[str] | None) -> Inputs:
+    """Return the series that patterns select, by name or by path below the folder."""
+    if select is None:
+        return inputs
+    patterns = [select] if isinstance(select, str) else list(select)
+    names = [(entry.name, getattr(entry, "key", entry.name)) for entry in inputs]
+    for one in patterns:
+        if not any(matches_name(name, one) for both in names for name in both):
+            match_names([key for _, key in names], one, argument="select")
+    kept = [
+        entry
+        for entry, both in zip(inputs, names, strict=True)
+        if any(matches_name(name, one) for name in both for one in patterns)
+    ]
+    return Inputs(tuple(kept), inputs.notes)
+
+
+# -- series in memory ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """A series with scores in memory."""
+
+    name: str
+    scored: ScoredSeries
+
+    def read(self) -> ScoredSeries:
+        """Return the series and its scores."""
+        return self.scored
+
+
+@dataclass(frozen=True)
+class RenamedSource:
+    """A series that is renamed because another series has the same name."""
+
+    source: Source
+    dataset: str
+    series: str
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        return f"{self.dataset}/{self.series}"
+
+    @property
+    def place(self) -> Path | None:
+        """File of the series and its scores, or run folder."""
+        return getattr(self.source, "place", None)
+
+    def read(self) -> ScoredSeries:
+        """Return the series and its scores."""
+        scored = self.source.read()
+        named = replace(scored.series, dataset=self.dataset, name=self.series)
+        return replace(scored, series=named)
+
+
+def _with_unique_names(entries: Sequence[Source]) -> tuple[Source, ...]:
+    """Rename series that results could not tell apart; custom sources keep their names."""
+    named = [(place, one) for place, one in enumerate(entries) if _series_name(one) is not None]
+    names = [name for _, one in named if (name := _series_name(one)) is not None]
+    found = list(entries)
+    for (place, one), name, unique in zip(named, names, unique_names(names), strict=True):
+        if unique != name[:2]:
+            found[place] = _renamed(one, *unique)
+    return tuple(found)
+
+
+def _series_name(source: Source) -> SeriesName | None:
+    if isinstance(source, MemorySource):
+        one = source.scored.series
+        return SeriesName(one.dataset, one.name, None, one.content_hash)
+    if isinstance(source, FileSource):
+        return SeriesName(source.dataset or "", source.series, source.scores[0].path.resolve())
+    if isinstance(source, TableSource):
+        return SeriesName(source.dataset, source.series, source.table.path.resolve())
+    named: SeriesName | None = getattr(source, "series_name", None)
+    return named
+
+
+def _renamed(source: Source, dataset: str, series: str) -> Source:
+    if isinstance(source, FileSource | TableSource):
+        return replace(source, dataset=dataset, series=series)
+    return RenamedSource(source, dataset, series)
+
+
+# -- series in files -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SavedScore:
+    """Column of a file with the scores of one detector."""
+
+    detector: str
+    path: Path
+    column: str
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A series in one or several files; small and picklable.
+
+    Attributes
+    ----------
+    dataset : str or None
+        Name of the data set; None: as the file of the labels says.
+    series, key : str
+        Name of the series, and path of its first file below the folder.
+    labels : LabeledFile
+        File of labels.
+    scores : tuple of SavedScore
+        The scores.
+    columns : Columns
+        Roles given by the user.
+    align, window : str or None, int or None
+        Alignment of the scores of windows.
+    left_out : tuple of str
+        Ignored columns of a file with labels and scores.
+    """
+
+    dataset: str | None
+    series: str
+    key: str
+    labels: LabeledFile
+    scores: tuple[SavedScore, ...]
+    columns: Columns = field(default_factory=Columns)
+    align: str | None = None
+    window: int | None = None
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        return self.series if self.dataset is None else f"{self.dataset}/{self.series}"
+
+    @property
+    def part(self) -> tuple[tuple[str, str], ...]:
+        """Key columns and cells that select rows; none, as the file holds one series."""
+        return ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Files that are read."""
+        points = self.labels.options.get("points")
+        named = [self.labels.path, *(one.path for one in self.scores)]
+        return tuple(dict.fromkeys(named if points is None else [*named, Path(points)]))
+
+    @property
+    def place(self) -> Path | None:
+        """The file, if it holds labels and scores and is read by default rules."""
+        plain = self.columns == Columns() and self.window is None
+        return self.labels.path if plain and len(self.files) == 1 else None
+
+    def read(self) -> ScoredSeries:
+        """Read the series and its scores."""
+        return self.load().scored()
+
+    def load(self) -> Loaded:
+        """Read the series and its scores; each file is read once."""
+        with plain_stdin_errors():
+            return self._load()
+
+    def _load(self) -> Loaded:
+        @cache
+        def opened(path: Path) -> Table:
+            return open_table(path, unread=self.columns.unread())
+
+        one, label, notes = self.labels, self.labels.path.name, tuple[str, ...]()
+        if one.format == "labels":
+            series, column, notes = read_labeled(one.path, opened, **one.options)
+            label = column if len(self.files) == 1 else label
+        else:
+            read = read_series(one.path, format=one.format, **one.options)
+            assert isinstance(read, Series)
+            series = read
+        series = replace(series, dataset=self.dataset or series.dataset, name=self.series)
+        tables = [opened(path) for path in dict.fromkeys(one.path for one in self.scores)]
+        forms = [f"{table.path.name} is read as {table.form}" for table in tables if table.form]
+        scores = tuple(self._score(one, opened(one.path), series) for one in self.scores)
+        dates = next((dates for dates in map(dates_of, tables) if dates is not None), None)
+        return Loaded(
+            series,
+            scores,
+            label,
+            self.labels.path,
+            self.left_out,
+            (*forms, *notes, *(one.note for one in scores if one.note is not None)),
+            dates if dates is not None and dates.size == series.n_points else None,
+        )
+
+    def _score(self, one: SavedScore, table: Table, series: Series) -> LoadedScore:
+        try:
+            numbers = table.scores(one.column)
+            n = series.n_points
+            got = f"{numbers.size} scores and {n} labels; "
+            try:
+                aligned = aligned_scores(numbers, n, self.window, self.align, got)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{one.path}: {error}") from error
+            return _filled(one.path, one.detector, aligned)
+        except (VuskitError, OSError) as error:
+            return LoadedScore(one.detector, error, path=one.path)
+
+
+def _filled(path: Path, detector: str, numbers: Scores) -> LoadedScore:
+    filled, note = filled_scores(path, detector, numbers)
+    n_filled = int(np.isnan(numbers).sum()) if note else 0
+    return LoadedScore(detector, filled, n_filled, path, note)
+
+
+def aligned_scores(
+    scores: Scores, n_points: int, window: int | None, align: str | None, got: str = ""
+) -> Scores:
+    """Return one score per point; an error proposes options and names no file."""
+    if scores.size == n_points:
+        return scores
+    if window is not None and scores.size == n_points - window + 1:
+        return align_scores(scores, n_points, window=window, at=align or "center")
+    remedy = f"--align center (or start, end) --window {n_points - scores.size + 1}"
+    advice = length_advice(scores.size, n_points, remedy=remedy)
+    raise InvalidInputError(f"there must be one score per label, got {got}{advice}")
+
+
+def find_files(paths: Sequence[str | Path], labels: Path | None) -> tuple[Path, tuple[Path, ...]]:
+    """Return the common folder of paths and patterns, and their files."""
+    found = [path for one in paths for path in _matching(str(one), labels)]
+    if len(paths) == 1 and Path(paths[0]).is_dir():
+        return Path(paths[0]), tuple(found)
+    files = tuple(dict.fromkeys(found))
+    for file in files:
+        check_file(file)
+    root = Path(os.path.commonpath([file.absolute().parent for file in files]))
+    return root, files
+
+
+def _matching(text: str, labels: Path | None) -> list[Path]:
+    """Return the files of a path or pattern, without label files."""
+    if any(sign in text for sign in _WILD) and not Path(text).exists():
+        found = [Path(name) for name in sorted(glob.glob(text, recursive=True))]
+        files = [path for path in found if path.is_file()]
+        if not files:
+            raise InvalidInputError(
+                f"`SOURCE` must match files, got {text!r}, which matches none; check the pattern"
+            )
+        return files
+    path = Path(text)
+    if table_suffix(path) in SUFFIXES and not path.exists():
+        check_file(path)
+    check_exists(path)
+    return _files_in(path, labels) if path.is_dir() else [path]
+
+
+def _files_in(folder: Path, labels: Path | None) -> list[Path]:
+    """Return the files in a folder that can hold scores."""
+    found = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+    if labels is not None:
+        apart = labels.resolve()
+        found = [path for path in found if apart not in (path.resolve(), *path.resolve().parents)]
+    usable = [path for path in found if table_suffix(path) in SUFFIXES]
+    if not usable:
+        others = [path.relative_to(folder).as_posix() for path in found]
+        raise InvalidInputError(
+            f"{folder}: a score folder must contain files that end in "
+            f"{', '.join(SUFFIXES)} (also .gz), got "
+            + (quoted(others, most=SHOWN) if others else "an empty folder")
+        )
+    return usable
+
+
+def _find_scores(request: _Request, root: Path, paths: Sequence[Path]) -> Inputs:
+    """Assign files to series and detectors."""
+    notes: list[str] = []
+    files = _with_roles(request, root, paths, notes)
+    find = _with_own_labels if request.labels is None else _with_separate_labels
+    found = find(request, root, files, notes)
+    for one in found:
+        same: dict[str, list[Path]] = {}
+        for score in one.scores:
+            same.setdefault(score.detector, []).append(score.path)
+        for detector, several in same.items():
+            if len(several) > 1:
+                raise InvalidInputError(
+                    "every series must have one score per detector, got "
+                    f"{plural(len(several), 'file')} for {detector!r} on {one.series!r}: "
+                    f"{listed([str(p) for p in several], most=3)}; "
+                    'describe the paths, for example with --pattern "{detector}/{series}.npy"'
+                )
+    return Inputs(_with_unique_names(found), tuple(notes))
+
+
+def _with_roles(
+    request: _Request, root: Path, paths: Iterable[Path], notes: list[str]
+) -> list[ScoreFile]:
+    apart = request.labels is not None
+    columns = Columns(score=request.columns.score) if apart else request.columns
+    files, errors = [], []
+    for path in paths:
+        try:
+            roles = roles_of_file(path, columns, labels_elsewhere=apart)
+            if not roles.scores:
+                raise InvalidInputError(
+                    f"{path}: there must be a column of scores, got {_shown(roles)}; "
+                    "name one with --score"
+                )
+        except (InvalidInputError, OSError) as error:
+            errors.append(str(error))
+            continue
+        key = path.absolute().relative_to(root.absolute()).as_posix()
+        files.append(ScoreFile(path, key, roles))
+    if not files:
+        others = plural(len(errors) - 1, "other file fails", "other files fail")
+        raise InvalidInputError(errors[0] + (f" ({others})" if len(errors) > 1 else ""))
+    notes += [f"skipped: {error}" for error in errors]
+    return files
+
+
+def _shown(roles: Roles) -> str:
+    names = [name for name in (roles.label, *roles.value) if name is not None]
+    return quoted([*names, *roles.left_out])
+
+
+def _own(
+    request: _Request, file: ScoreFile, names: Names, dataset: str | None, labels: LabeledFile
+) -> FileSource:
+    """Return the series of one file; the path or the column names the detector."""
+    several = len(file.roles.scores) > 1
+    scores = []
+    for column in file.roles.scores:
+        detector = "score" if column == "0" and labels.path != file.path else column
+        if names.detector is not None:
+            detector = f"{names.detector} {column}" if several else names.detector
+        scores.append(SavedScore(detector, file.path, column))
+    return FileSource(
+        dataset,
+        names.series,
+        file.key,
+        labels,
+        tuple(scores),
+        request.columns,
+        request.align,
+        request.window,
+        file.roles.left_out if labels.path == file.path else (),
+    )
+
+
+def _joined(parts: Iterable[FileSource], of: dict[int, Any]) -> list[FileSource]:
+    """Join the scores of the same series."""
+    groups: dict[Any, FileSource] = {}
+    for part in parts:
+        key = of[id(part)]
+        known = groups.get(key)
+        groups[key] = (
+            part if known is None else replace(known, scores=(*known.scores, *part.scores))
+        )
+    return list(groups.values())
+
+
+def _with_own_labels(
+    request: _Request, root: Path, files: list[ScoreFile], notes: list[str]
+) -> list[FileSource]:
+    options = label_options(request.columns)
+
+    @cache
+    def digest(path: Path) -> str:
+        return read_labeled(path, open_table, **options).series.content_hash
+
+    if request.pattern is not None:
+        named = named_by_pattern(request.pattern, root, files, notes)
+    elif all(file.is_generic for file in files) and len(files) > 1:
+        named = _layout_by_labels(digest, root, files, notes)
+    else:
+        named = [(file, Names(stem(file.path))) for file in files]
+    found: list[FileSource] = []
+    keys: dict[int, Any] = {}
+    for file, names in named:
+        dataset = names.dataset or (
+            root.resolve().name if names.detector is not None else file.path.resolve().parent.name
+        )
+        labels = LabeledFile(
+            file.path, "labels", {**options, "dataset": dataset, "name": names.series}
+        )
+        one = _own(request, file, names, dataset, labels)
+        key: tuple[Any, ...] = (file.path,)
+        if names.detector is not None:  # files with the labels of the same series
+            with contextlib.suppress(VuskitError, OSError):
+                key = dataset, names.series, digest(file.path)
+        keys[id(one)] = key
+        found.append(one)
+    return _joined(found, keys)
+
+
+def _layout_by_labels(
+    digest: Callable[[Path], str], root: Path, files: list[ScoreFile], notes: list[str]
+) -> list[tuple[ScoreFile, Names]]:
+    """Find the layout whose series have equal labels in all their files."""
+    fitting = []
+    for layout in LAYOUTS[depth_of(files)]:
+        read = [(file, parse_by_layout(layout, file.parts, cut_at_underscore)) for file in files]
+        named = [(file, names) for file, names in read if names is not None]
+        if "{detector}" not in layout or len(named) < len(files):
+            continue
+        groups: dict[tuple[str | None, str], list[Path]] = {}
+        for file, names in named:
+            groups.setdefault((names.dataset, names.series), []).append(file.path)
+        repeated = min(map(len, groups.values())) > 1
+        if repeated and all(len(set(map(digest, group))) == 1 for group in groups.values()):
+            fitting.append((layout, named))
+    if len(fitting) > 1:
+        raise ambiguous(root, files[0].key, [layout for layout, _ in fitting])
+    if not fitting:
+        return [(file, Names(stem(file.path))) for file in files]
+    layout, named = fitting[0]
+    notes.append(layout_note(layout, *named[0]))
+    return named
+
+
+def _with_separate_labels(
+    request: _Request, root: Path, files: list[ScoreFile], notes: list[str]
+) -> list[FileSource]:
+    assert request.labels is not None
+    labels = LabelFiles(request.labels, root, request.columns, request.window)
+    if labels.single is not None:
+        return _of_one_series(request, root, files, labels, labels.single, notes)
+    if request.pattern is not None:
+        named = named_by_pattern(request.pattern, root, files, notes)
+    else:
+        named = _layout_by_names(root, files, labels, notes)
+    return _matched(request, root, named, labels, notes)
+
+
+def _of_one_series(
+    request: _Request,
+    root: Path,
+    files: list[ScoreFile],
+    labels: LabelFiles,
+    entry: LabelFile,
+    notes: list[str],
+) -> list[FileSource]:
+    """Scores of a single series; each file is named after its detector."""
+    if request.pattern is not None:
+        named = named_by_pattern(request.pattern, root, files, notes)
+    else:
+        generic = all(file.is_generic for file in files)
+        detectors = _distinct_names(files) if generic else [None] * len(files)
+        named = [
+            (file, Names(entry.name, detector=detector))
+            for file, detector in zip(files, detectors, strict=True)
+        ]
+    source = labels.source(entry, entry.dataset, entry.name, files[0].path)
+    found = [
+        _own(request, file, names, names.dataset or entry.dataset, source) for file, names in named
+    ]
+    return _joined(found, {id(one): (one.dataset, one.series) for one in found})
+
+
+def _distinct_names(files: Sequence[ScoreFile]) -> list[str]:
+    """Names of the files, or of their folders if file names are not unique."""
+    by_file = [stem(file.path) for file in files]
+    by_folder = [file.path.resolve().parent.name for file in files]
+    for names in (by_file, by_folder):
+        if len(set(names)) == len(names):
+            return names
+    return ["/".join(file.parts) for file in files]
+
+
+def _matched(
+    request: _Request,
+    root: Path,
+    named: Iterable[tuple[ScoreFile, Names]],
+    labels: LabelFiles,
+    notes: list[str],
+) -> list[FileSource]:
+    """Match scores with labels by name."""
+    found: list[FileSource] = []
+    unmatched: list[tuple[str, str]] = []
+    points: dict[tuple[str, str], Path] = {}
+    for file, names in named:
+        entries = labels.by_name.get(names.series, [])
+        if len(entries) > 1 and names.dataset is not None:
+            entries = [one for one in entries if one.dataset == names.dataset] or entries
+        if not entries:
+            unmatched.append((file.key, names.series))
+            continue
+        if len({entry.path for entry in entries}) > 1:
+            paths = listed([str(entry.path) for entry in entries], most=3)
+            raise InvalidInputError(
+                f"{file.path}: labels must have unique names, got {names.series!r} in {paths}; "
+                'include the data set, for example with --pattern "{dataset}/{series}.npy"'
+            )
+        entry = entries[0]
+        dataset = names.dataset or entry.dataset
+        first = points.setdefault((dataset, entry.name), file.path)
+        source = labels.source(entry, dataset, entry.name, first)
+        shown = names.dataset if source.format != "labels" else dataset
+        if names.detector is None and file.is_generic:
+            names = replace(names, detector=root.resolve().name)
+        one = _own(request, file, replace(names, series=entry.name), shown, source)
+        found.append(one)
+    if unmatched:
+        series = unmatched[0][1]
+        text = (
+            f"{plural(len(unmatched), 'score file has', 'score files have')} no labels of the "
+            f"same name in {labels.path}: {quoted([key for key, _ in unmatched], most=SHOWN)}; "
+            f"{labels.nearest(series)}"
+        )
+        if not found:
+            raise InvalidInputError(
+                f"{text}; rename files, or describe the paths, for example with "
+                '--pattern "{detector}/{series}.npy"'
+            )
+        notes.append(text)
+    return _joined(found, {id(one): (one.dataset, one.series) for one in found})
+
+
+# -- series in long tables -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LongInput:
+    """A table of many series, and how to read it; small and picklable unless in memory.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    columns : Columns
+        Roles given by the user.
+    found : LongRoles
+        Roles of all columns.
+    state : str
+        State of the file when it was opened.
+    frame : LongTable or None
+        The table, if it is in memory only.
+    """
+
+    path: Path
+    columns: Columns
+    found: LongRoles
+    state: str = ""
+    frame: LongTable | None = field(default=None, compare=False)
+
+    def rows(self, start: int, stop: int) -> Table:
+        """Return consecutive rows."""
+        table = self.frame
+        if table is None:
+            assert self.columns.by is not None
+            if file_state(self.path) != self.state:
+                raise InvalidInputError(f"{self.path} must not change while it is evaluated")
+            table = open_long_table(self.path, self.columns.by, self.columns.dataset)
+        return table.rows(start, stop, self._wanted(table))
+
+    def _wanted(self, table: LongTable) -> tuple[str, ...]:
+        roles = self.found.roles
+        wanted = {roles.label, *roles.value, *roles.scores}
+        return tuple(name for name in table.names if name in wanted or name in table.time_names)
+
+    def labels(self, rows: Table) -> NDArray[np.bool_]:
+        """Return the labels of some rows."""
+        roles, anomalous = self.found.roles, self.found.anomalous
+        assert roles.label is not None
+        if anomalous is None:
+            return read_label_column(rows, roles.label, None)[0]
+        words, codes = rows.distinct(roles.label)
+        if self.columns.positive is None:
+            rows.check_filled(roles.label, "a label in every row")
+        return np.array([word in anomalous for word in words])[codes]
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """Rows of one series in a long table."""
+
+    table: LongInput
+    dataset: str
+    series: str
+    start: int
+    stop: int
+
+    @property
+    def name(self) -> str:
+        """Data set and series."""
+        return f"{self.dataset}/{self.series}"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Files that are read."""
+        return () if self.table.frame is not None else (self.table.path,)
+
+    @property
+    def part(self) -> tuple[tuple[str, str], ...]:
+        """Key columns, and the cells of this series."""
+        columns = self.table.columns
+        cells = ((columns.dataset, self.dataset), (columns.by, self.series))
+        return tuple((name, cell) for name, cell in cells if name is not None)
+
+    @property
+    def labels(self) -> LabeledFile:
+        """The series without its scores, as a file with options."""
+        columns = self.table.columns
+        options = {**label_options(columns), "score": list(columns.score), "part": dict(self.part)}
+        return LabeledFile(
+            self.table.path,
+            "labels",
+            {**options, "dataset": self.dataset, "name": self.series},
+        )
+
+    @property
+    def scores(self) -> tuple[SavedScore, ...]:
+        """Columns of the scores."""
+        names = self.table.found.roles.scores
+        return tuple(SavedScore(name, self.table.path, name) for name in names)
+
+    @property
+    def train_length(self) -> int | None:
+        """Training points that the name of the series declares."""
+        declared = declared_train_length(Path(f"{self.series}.csv"))
+        return declared if declared is not None and declared < self.stop - self.start else None
+
+    def read(self) -> ScoredSeries:
+        """Read the series and its scores."""
+        return self.load().scored()
+
+    def load(self) -> Loaded:
+        """Read the series and its scores."""
+        with plain_stdin_errors():
+            rows = self.table.rows(self.start, self.stop)
+            roles = self.table.found.roles
+            assert roles.label is not None
+            labels = self.table.labels(rows)
+            values = np.full(labels.size, np.nan)
+            if len(roles.value) > 1:
+                values = np.column_stack([rows.numbers(name) for name in roles.value])
+            elif roles.value:
+                values = rows.numbers(roles.value[0])
+            series = Series(
+                self.series,
+                self.dataset,
+                values,
+                labels,
+                self.train_length,
+                roles.value if len(roles.value) > 1 else (),
+            )
+            scores = tuple(self._score(rows, name) for name in roles.scores)
+        notes = tuple(one.note for one in scores if one.note is not None)
+        path = self.table.path
+        return Loaded(series, scores, roles.label, path, roles.left_out, notes, dates_of(rows))
+
+    def _score(self, rows: Table, name: str) -> LoadedScore:
+        try:
+            return _filled(self.table.path, name, rows.scores(name))
+        except VuskitError as error:
+            return LoadedScore(name, error, path=self.table.path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        table = self.table
+        if table.frame is None:
+            fields = (table, self.dataset, self.series, self.start, self.stop)
+            return TableSource, fields
+        part = replace(table, frame=table.frame.cut(self.start, self.stop))
+        return TableSource, (part, self.dataset, self.series, 0, self.stop - self.start)
+
+
+def _open_long(path: Path, request: _Request, frame: Table | None = None) -> Inputs:
+    columns = request.columns
+    if request.window is not None:
+        raise InvalidInputError(
+            "`--window` must be used with one file per series, got a long table; omit it"
+        )
+    state = "" if frame is not None else file_state(path)
+    if frame is not None:
+        keys = tuple(name for name in (columns.dataset, columns.by) if name is not None)
+        table = LongTable(path, keys, frame)
+    else:
+        assert columns.by is not None
+        table = open_long_table(path, columns.by, columns.dataset)
+    found = find_long_roles(table, columns)
+    one = LongInput(path, columns, found, state, None if frame is None else table)
+    default = path.name.partition(".")[0] if frame is None else WHOLE
+    bounds = table.bounds.tolist()
+    entries = tuple(
+        TableSource(one, key[0] if len(key) > 1 else default, key[-1], start, stop)
+        for key, start, stop in zip(table.keys, bounds, bounds[1:], strict=False)
+    )
+    form = table.form
+    notes = [f"{path.name} is read as {form}"] if form else []
+    return Inputs(entries, (*notes, *found.notes))
+
+
+@lru_cache(maxsize=2)
+def _parts_of(path: Path, columns: Columns, state: str) -> dict[Any, TableSource]:
+    found = _open_long(path, _Request(None, None, columns, None, None))
+    return {one.part: one for one in found.entries if isinstance(one, TableSource)}
+
+
+def read_part(path: Path, columns: Columns, part: Mapping[str, str], variant: int) -> Series:
+    """Read one series of a long table."""
+    *dataset, by = part
+    keyed = replace(columns, by=by, dataset=next(iter(dataset), None))
+    found = _parts_of(path, keyed, file_state(path)).get(tuple(part.items()))
+    if found is None:
+        raise InvalidInputError(f"{path}: there must be rows of {dict(part)}, got none")
+    return replace(found.load().series, variant=variant)
+
+
+def _is_frame(source: Any) -> bool:
+    package = type(source).__module__.partition(".")[0]
+    return package in ("pandas", "polars", "pyarrow", "duckdb") and hasattr(source, "columns")
+
+
+def _frame_table(frame: Any) -> Table:
+    pyarrow = require("pyarrow", purpose="data frames", extra="cli")
+    path = Path("frame")
+    if type(frame).__module__.partition(".")[0] == "pandas":
+        arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    elif hasattr(frame, "to_arrow_table"):  # DuckDB
+        arrow = frame.to_arrow_table()
+    else:
+        eager = frame.collect() if hasattr(frame, "collect") else frame
+        arrow = eager.to_arrow() if hasattr(eager, "to_arrow") else eager
+    return Table(path, named_columns(path, arrow))
+
+
+# -- standard input ------------------------------------------------------------------------------
+
+
+@cache
+def _stdin_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="vuskit-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@contextlib.contextmanager
+def plain_stdin_errors() -> Iterator[None]:
+    """Call saved standard input ``stdin`` in errors."""
+    try:
+        yield
+    except InvalidInputError as error:
+        folder = f"{_stdin_folder()}{os.sep}" if _stdin_folder.cache_info().currsize else ""
+        if not folder or folder not in str(error):
+            raise
+        raise InvalidInputError(str(error).replace(folder, "")) from error
+
+
+def _save_stdin() -> Path:
+    """Save standard input to a file, which several readers need."""
+    data = sys.stdin.buffer.read()
+    if data.startswith(b"\x1f\x8b"):
+        data = gzip.decompress(data)
+    if not data:
+        raise InvalidInputError(
+            "standard input must hold labels and scores, got nothing; "
+            "for example: vuskit evaluate - < scores.csv"
+        )
+    suffix = next((kind for start, kind in _STDIN_KINDS.items() if data.startswith(start)), ".csv")
+    path = _stdin_folder() / f"stdin{suffix}"
+    path.write_bytes(data)
+    return path
