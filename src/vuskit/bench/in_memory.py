@@ -194,6 +194,7 @@ class Values:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield one record per series, detector and measure; undefined values are None."""
+        settings = self.settings_text
         for series in self.series:
             for score in sorted(series.scores, key=lambda one: one.detector):
                 rows = zip(self.measures, score.values, score.statuses, strict=True)
@@ -203,7 +204,7 @@ class Values:
                         "dataset": series.dataset,
                         "series": series.name,
                         "detector": score.detector,
-                        "settings": self.settings_text,
+                        "settings": settings,
                         "measure": measure.name,
                         "measure_title": measure.title,
                         "higher_is_better": measure.higher_is_better,
@@ -452,7 +453,7 @@ class InputEvaluator:
             if not valid[place]:
                 found.append(self.evaluate(source))
                 continue
-            part = slice(offsets[place], offsets[place + 1])
+            part, train = slice(offsets[place], offsets[place + 1]), source.train_length
             own = values[0][part] if values else np.full(source.stop - source.start, np.nan)
             own_labels = labels[part]
             try:
@@ -466,11 +467,11 @@ class InputEvaluator:
                 EvaluatedSeries(
                     dataset=source.dataset,
                     name=source.series,
-                    hash=_digest(own, own_labels, source),
+                    hash=_digest(own, own_labels, source, train),
                     n_points=own_labels.size,
                     n_anomalies=n_events[place],
                     anomalous_points=n_anomalous[place],
-                    train_length=source.train_length,
+                    train_length=train,
                     evaluated_from=0,
                     buffer=buffer[0],
                     buffer_reason=buffer[1],
@@ -545,7 +546,7 @@ class InputEvaluator:
         return EvaluatedSeries(
             dataset=series.dataset,
             name=series.name,
-            hash=_digest(series.values, series.labels, series),
+            hash=_digest(series.values, series.labels, series, series.train_length),
             n_points=series.n_points,
             n_anomalies=series.n_anomalies,
             anomalous_points=series.anomalous_points,
@@ -638,10 +639,12 @@ def _title(what: str, measures: Sequence[Measure], detector: str) -> str:
     return f"evaluate {named} of {detector}"
 
 
-def _digest(values: Floats, labels: NDArray[np.bool_], series: Series | TableSource) -> str:
+def _digest(
+    values: Floats, labels: NDArray[np.bool_], series: Series | TableSource, train: int | None
+) -> str:
     """Return a digest of a series; those without values differ even if their labels agree."""
     variant = series.variant if isinstance(series, Series) else 0
-    digest = content_hash(values, labels, series.train_length, variant)
+    digest = content_hash(values, labels, train, variant)
     if not np.isnan(values).all():
         return digest
     name = series.name if isinstance(series, TableSource) else f"{series.dataset}/{series.name}"

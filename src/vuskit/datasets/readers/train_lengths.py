@@ -29,5 +29,8 @@ def declared_train_length(path: Path) -> int | None:
     >>> declared_train_length(Path("scores.csv")) is None
     True
     """
-    found = (name.match(stem(path)) for name in _NAMES)
+    plain = stem(path)
+    if "_tr_" not in plain and "UCR_Anomaly_" not in plain:
+        return None
+    found = (name.match(plain) for name in _NAMES)
     return next((int(match["train"]) for match in found if match is not None), None)
