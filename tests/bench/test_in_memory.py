@@ -122,3 +122,13 @@ def test_the_death_of_a_process_is_a_failure_of_its_series():
     assert values.failures == values.lost
     assert len(values.series) + len(values.lost) == 9
     assert told[-1][:2] == (9, 9)
+
+
+def test_long_buffers_are_one_note_for_all_series():
+    inputs = open_scores([scored("a"), scored("b", 1), scored("c", 2)])
+    settings = EvaluationSettings(buffer=N // 2)
+    values = evaluate_inputs(inputs, measures="vus_pr", settings=settings)
+    (note,) = [one for one in values.notes if "random scores" in one]
+    assert note.startswith("3 series of 3 with buffers so long")
+    assert "a buffer of 50 points exceeds a quarter of the 100 points" in note
+    assert not evaluate_inputs(inputs, measures="auc_pr", settings=settings).notes

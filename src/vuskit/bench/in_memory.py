@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
+from vuskit._util.text import plural
 from vuskit.bench.actions import check_classes, make_evaluator, measure_scores
 from vuskit.bench.jobs import (
     TrainingPart,
@@ -97,6 +98,7 @@ class EvaluatedSeries:
     scores: tuple[EvaluatedScore, ...]
     sources: tuple[Source, ...]
     path: Path | None = None
+    excess_of_buffer: str | None = None  # why random scores get high values
 
     @property
     def title(self) -> str:
@@ -534,13 +536,14 @@ class InputEvaluator:
         first = evaluated_from(series, self.train_length)
         evaluator: Evaluator | Exception
         buffer: tuple[int | None, str | None] = None, None
+        excess = None
         part = series
         try:
             check_classes(series)
             part = series.after(first) if first else series
             check_classes(part, " after the training part")
             evaluator = make_evaluator(part.labels, part.values, self.measures, self.settings)
-            buffer = evaluator.buffer_record
+            buffer, excess = evaluator.buffer_record, evaluator._excess_of_buffer
         except Exception as error:
             evaluator = error
         return EvaluatedSeries(
@@ -557,6 +560,7 @@ class InputEvaluator:
             scores=tuple(self._evaluated(one, evaluator, part, first) for one in loaded.scores),
             sources=(source,),
             path=loaded.path,
+            excess_of_buffer=excess,
         )
 
     def _evaluated(
@@ -621,6 +625,13 @@ class InputEvaluator:
         merged = _merged([one for one in found if isinstance(one, EvaluatedSeries)], notes)
         parts = [TrainingPart(o.title, o.name, o.n_points, o.train_length) for o in merged]
         notes += training_notes(parts, [self.train_length])
+        long = [one for one in merged if one.excess_of_buffer]
+        if long:
+            notes.append(
+                f"{plural(len(long), 'series', 'series')} of {len(merged):,} with buffers so long "
+                f"that even random scores get high values; compare with chance levels (first: "
+                f"{long[0].title}, {long[0].excess_of_buffer})"
+            )
         return Values(
             measures=self.measures,
             settings=self.settings,

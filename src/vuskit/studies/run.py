@@ -40,6 +40,7 @@ from vuskit.engine.tasks import StaleWorkerError
 from vuskit.errors import (
     ChangedInputError,
     InvalidInputError,
+    LongBufferWarning,
     ThresholdResolutionWarning,
     UndefinedMeasureWarning,
     VuskitError,
@@ -322,7 +323,7 @@ class _SeriesAction(Action):
 
 @contextmanager
 def _without_expected_warnings() -> Iterator[list[str]]:
-    """Collect warnings about coarse grids, drop those about undefined values, pass on the rest.
+    """Collect warnings about coarse grids, drop those about undefined values and long buffers.
 
     Studies count coarse grids and undefined values themselves.
     """
@@ -330,6 +331,7 @@ def _without_expected_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ThresholdResolutionWarning)
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        warnings.simplefilter("ignore", LongBufferWarning)
         yield coarse
     for warning in caught:
         if issubclass(warning.category, ThresholdResolutionWarning):
