@@ -18,7 +18,8 @@ SANITIZED := out/sanitized
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 # Tests without a browser, other processes, neural detectors or real data.
 FAST := tests/test_layout.py tests/docs/test_public_names.py tests/test_api.py tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py \
-	tests/_util tests/kernels tests/algorithms tests/measures tests/engine/test_tasks.py tests/store \
+	tests/_util tests/kernels/labels tests/kernels/ranking tests/kernels/test_native.py tests/kernels/test_backend.py \
+	tests/measures tests/engine/test_tasks.py tests/store \
 	tests/bench/test_plan.py tests/statistics tests/studies/test_perturbations.py \
 	tests/studies/timing/test_cases.py tests/studies/timing/test_sampling.py
 # Tests that NumPy alone is enough for, and those of them that depend on the core.
