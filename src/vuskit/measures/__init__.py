@@ -50,6 +50,7 @@ from vuskit.measures.thresholds import (
     ThresholdRule,
     list_threshold_rules,
 )
+from vuskit.measures.uncertainty import IntervalTable
 
 __all__ = [
     "Cascade",
@@ -59,6 +60,7 @@ __all__ = [
     "EvaluationSettings",
     "Evaluator",
     "EventTable",
+    "IntervalTable",
     "Measure",
     "MeasureProperties",
     "Measures",

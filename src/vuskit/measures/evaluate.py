@@ -34,6 +34,7 @@ from vuskit.measures.settings import (
     settings_from,
     with_setting_keywords,
 )
+from vuskit.measures.uncertainty import intervals_of
 from vuskit.measures.workspace import (
     Needs,
     PreparedLabels,
@@ -318,6 +319,7 @@ def evaluate(
     settings: EvaluationSettings | None = None,
     values: ArrayLike | None = None,
     chance: bool = False,
+    interval: float | None = None,
     threads: int = 1,
     **options: Unpack[SettingOptions],
 ) -> Evaluation:
@@ -334,6 +336,9 @@ def evaluate(
         or a BufferChoice. Required unless `settings` is given.
     chance : bool, default=False
         Compute the chance level immediately instead of on first use.
+    interval : float, optional
+        Confidence level, such as 0.95, of intervals for the values: ``intervals`` of the result.
+        See :class:`vuskit.IntervalTable`. Takes some hundred evaluations.
     measures, settings, values, threads
         As for :class:`Evaluator`.
     thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
@@ -380,6 +385,8 @@ def evaluate(
     result = evaluator._evaluate(scores, missing)
     if result._inverted is not None:
         warn_if_inverted({"`y_score`": result._inverted})
+    if interval is not None:
+        result._intervals = intervals_of(evaluator, result, scores, confidence=interval)
     if chance:
         _ = result.chance  # computed and kept
     return result
@@ -394,6 +401,7 @@ def evaluate_many(
     settings: EvaluationSettings | None = None,
     values: ArrayLike | None = None,
     chance: bool = False,
+    interval: float | None = None,
     threads: int = 1,
     **options: Unpack[SettingOptions],
 ) -> Comparison:
@@ -410,6 +418,9 @@ def evaluate_many(
         or a BufferChoice. Required unless `settings` is given.
     chance : bool, default=False
         Compute the chance level immediately instead of on first use.
+    interval : float, optional
+        Confidence level, such as 0.95, of intervals for the values: ``intervals`` of the result.
+        See :class:`vuskit.IntervalTable`. Takes some hundred evaluations.
     measures, settings, values, threads
         As for :class:`Evaluator`.
     thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
@@ -464,14 +475,16 @@ def evaluate_many(
             scores, missing = evaluator._read(y_scores[name])
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} (score {name!r})") from None
-        evaluations[str(name)] = evaluator._evaluate(scores, missing)
+        result = evaluations[str(name)] = evaluator._evaluate(scores, missing)
+        if interval is not None:
+            result._intervals = intervals_of(evaluator, result, scores, confidence=interval)
     warn_if_inverted(
         {name: one._inverted for name, one in evaluations.items() if one._inverted is not None}
     )
-    result = Comparison(evaluations, evaluator)
+    comparison = Comparison(evaluations, evaluator)
     if chance:
-        _ = result.chance  # computed and kept
-    return result
+        _ = comparison.chance  # computed and kept
+    return comparison
 
 
 def _aligned_scores(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from vuskit.measures.evaluate import Evaluator
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
+    from vuskit.measures.uncertainty import IntervalTable
 
 __all__ = ["Comparison", "Evaluation", "missing_note"]
 
@@ -169,6 +171,7 @@ class Evaluation(_WithSettings, Mapping[str, float]):
         self._n_predicted = n_predicted
         self._missing = missing
         self._inverted = inverted  # AUC-ROC of a score that looks inverted
+        self._intervals: IntervalTable | None = None
 
     @property
     def missing(self) -> int:
@@ -199,6 +202,24 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    @property
+    def intervals(self) -> IntervalTable | None:
+        """Confidence intervals of the values, if ``evaluate`` was called with ``interval``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vuskit import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> labels = np.tile([0] * 180 + [1] * 20, 20)
+        >>> score = rng.normal(size=4000) + 1.5 * labels
+        >>> found = evaluate(labels, score, buffer=20, measures=["vus_pr"], interval=0.95)
+        >>> low, high = found.intervals["vus_pr"]
+        >>> low < found["vus_pr"] < high
+        True
+        """
+        return self._intervals
 
     @property
     def adjusted(self) -> dict[str, float]:
@@ -236,9 +257,19 @@ class Evaluation(_WithSettings, Mapping[str, float]):
 
     def _rows(self) -> list[dict[str, Any]]:
         return [
-            {"measure": name, "title": self._titles[name], "value": value, **self._columns}
+            {
+                "measure": name,
+                "title": self._titles[name],
+                "value": value,
+                **self._bounds(name),
+                **self._columns,
+            }
             for name, value in self._values.items()
         ]
+
+    def _bounds(self, name: str) -> dict[str, float]:
+        found = self._intervals
+        return {} if found is None else dict(zip(("lower", "upper"), found[name], strict=True))
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         header, columns = ["measure", "value"], [self._values]
@@ -249,10 +280,15 @@ class Evaluation(_WithSettings, Mapping[str, float]):
             [self._titles[name], *(f"{column[name]:.4f}" for column in columns)]
             for name in self._values
         ]
+        if self._intervals is not None:
+            header.insert(2, f"{100 * self._intervals.confidence:g}% interval")
+            for row, (low, high) in zip(rows, self._intervals.values(), strict=True):
+                row.insert(2, "" if math.isnan(low) else f"{low:.4f} to {high:.4f}")
         return header, rows
 
     def __repr__(self) -> str:
-        return f"{TableLayout(*self._table()).to_text()}\n({self.settings}{self._note})"
+        method = "" if self._intervals is None else f"\n({self._intervals})"
+        return f"{TableLayout(*self._table()).to_text()}\n({self.settings}{self._note}){method}"
 
     @property
     def _note(self) -> str:
