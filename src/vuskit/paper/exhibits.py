@@ -182,25 +182,7 @@ def list_exhibits() -> tuple[Exhibit, ...]:
 
 
 def select_exhibits(only: Any = None) -> tuple[Exhibit, ...]:
-    """Return the named exhibits, or all of them.
-
-    Parameters
-    ----------
-    only : str or iterable of str, optional
-        Names, such as ``"fig-11,table-1"``. ``"fig-8"`` and ``"fig-08-quality"`` name the same
-        exhibit.
-
-    Raises
-    ------
-    InvalidInputError
-        If an exhibit is unknown, or there is no name.
-
-    Examples
-    --------
-    >>> from vuskit.paper import select_exhibits
-    >>> [one.key for one in select_exhibits("table-3, fig-8")]
-    ['fig-08', 'table-3']
-    """
+    """Return the named exhibits, or all of them; "fig-8" and "fig-08-quality" are the same."""
     if only is None:
         return list_exhibits()
     texts = [only] if isinstance(only, str) else list(only)
