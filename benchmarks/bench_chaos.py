@@ -5,7 +5,7 @@
 
 The storm starts ``vuskit bench run`` again and again and disturbs it. At the end the final plan
 finishes undisturbed, in the battered folder and in a fresh one. Every row of
-``export --shape values`` must be equal bit for bit, ``verify --all`` must find nothing, and no
+``export --shape values`` must be equal bit for bit, ``bench verify`` must find nothing, and no
 process, temporary file or changed user file may remain. The exit code is 1 otherwise.
 
 The disk is a small tmpfs in a private mount namespace, so that filling it affects nothing else.
@@ -753,7 +753,7 @@ class Storm:
 
     def verify(self) -> None:
         """Check every stored file and value."""
-        options = ["--all", "--allow-code"]
+        options = ["--allow-code"]
         done = subprocess.run(
             [*COMMAND, "verify", str(self.run), *options],
             capture_output=True,

@@ -77,7 +77,7 @@ COMMANDS = {
     "evaluate": ("evaluate", "scores", *SEVERAL, "--csv"),
     "evaluate run": ("evaluate", "scores", *SEVERAL, "--csv", "--output", "out"),
     "bench run": ("bench", "run"),
-    "study": ("study", "robustness", "scores", "--count", "3", *SEVERAL, "--output", "out"),
+    "study": ("study", "robustness", "scores", "--set=count=3", *SEVERAL, "--output", "out"),
     "paper": ("paper", "scores", "--only", "fig-11", *SEVERAL, "--output", "out"),
 }
 RESUMED = 10

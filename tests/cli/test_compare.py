@@ -112,7 +112,7 @@ def test_data_sets_as_rows(command, wide, long):
 
 def test_some_detectors(command, wide, long):
     for table in ("wide.csv", "long.csv"):
-        found = json.loads(command("compare", table, "--ignore", "Random", "--json").out)
+        found = json.loads(command("compare", table, "--exclude", "Random", "--json").out)
         assert len(found["detectors"]) == 3
         options = ("--detector", "LOF", "--detector", "PCA")
         two = json.loads(command("compare", table, *options, "--json").out)
@@ -122,12 +122,12 @@ def test_some_detectors(command, wide, long):
 
 def test_names_with_commas(command, wide, long):
     for table in ("wide.csv", "long.csv"):
-        found = json.loads(command("compare", table, "--ignore", "Random, PCA", "--json").out)
+        found = json.loads(command("compare", table, "--exclude", "Random, PCA", "--json").out)
         assert {row["name"] for row in found["detectors"]} == {"LOF", "IForest"}
         kept = json.loads(command("compare", table, "--detector", "LOF,PCA", "--json").out)
         assert {row["name"] for row in kept["detectors"]} == {"LOF", "PCA"}
     wide_frame().rename(columns={"LOF": "LOF, k=3"}).to_csv("comma.csv", index=False)
-    found = json.loads(command("compare", "comma.csv", "--ignore", "LOF, k=3", "--json").out)
+    found = json.loads(command("compare", "comma.csv", "--exclude", "LOF, k=3", "--json").out)
     assert {row["name"] for row in found["detectors"]} == {"IForest", "PCA", "Random"}
 
 
@@ -147,7 +147,7 @@ def test_columns_about_the_series_win_no_leaderboard(command, wide):
         "anomaly_ratio (by its name), points (whole numbers up to 7,002), Time (by its name); "
         "compare them anyway with --detector NAME for each column\n"
     )
-    quiet = command("compare", "facts.csv", "--csv", "--ignore", ",".join(FACTS))
+    quiet = command("compare", "facts.csv", "--csv", "--exclude", ",".join(FACTS))
     assert (quiet.out, quiet.err) == (plain, "")
     forced = json.loads(command("compare", "facts.csv", "--detector", "LOF,ts_len", "--json").out)
     assert {row["name"] for row in forced["detectors"]} == {"LOF", "ts_len"}
@@ -238,7 +238,7 @@ def mixed_settings():
 CASES = {
     "measure": (long_frame, ["--measure", "vus_rp"], "got 'vus_rp'; did you mean 'vus_pr'?"),
     "detector": (long_frame, ["--detector", "LOV"], "got 'LOV'; did you mean 'LOF'?"),
-    "ignore": (wide_frame, ["--ignore", "PAC"], "`--ignore` must be one of 'LOF', "),
+    "ignore": (wide_frame, ["--exclude", "PAC"], "`--exclude` must be one of 'LOF', "),
     "by": (wide_frame, ["--unit", "datasets"], "did you mean 'dataset'?"),
     "no_dataset": (
         lambda: wide_frame().drop(columns="dataset"),
@@ -259,7 +259,7 @@ CASES = {
         ),
         [],
         "series with a value of all detectors, got 0 of 12. Series with a value: LOF 5, "
-        "IForest 12, PCA 7, Random 12. Compare fewer detectors with --detector or --ignore, or "
+        "IForest 12, PCA 7, Random 12. Compare fewer detectors with --detector or --exclude, or "
         "rank missing values last with --missing worst",
     ),
     "one_row": (lambda: wide_frame()[:1], [], "must have at least"),

@@ -38,12 +38,12 @@ def test_list_as_json(command):
 
 
 def test_show(command, snapshot):
-    snapshot("data_show", command("data", "show", "NAB").out)
-    assert json.loads(command("data", "show", "NAB", "--json").out)["format"] == "nab"
+    snapshot("data_show", command("data", "list", "NAB").out)
+    assert json.loads(command("data", "list", "NAB", "--json").out)["format"] == "nab"
 
 
 def test_unknown_name(command):
-    outcome = command("data", "show", "NAV")
+    outcome = command("data", "list", "NAV")
     assert outcome.code == 2
     assert outcome.err.startswith("vuskit: `name` must be one of 'Dodgers', 'ECG'")
 

@@ -357,7 +357,13 @@ def test_page_of_one_side(command, small, tmp_path):
     frame.loc[8, "A"] = 1.0
     frame.to_csv("early.csv", index=False)
     for side in ("both", "after"):
-        line = ("--score=A", "--buffer=8", f"--side={side}", "--threshold=0.5", "--html=page.html")
+        line = (
+            "--score=A",
+            "--buffer=8",
+            f"--set=side={side}",
+            "--threshold=0.5",
+            "--html=page.html",
+        )
         assert command("evaluate", "early.csv", *line).code == 0
         page = (tmp_path / "page.html").read_text(encoding="utf-8")
         assert f'"side":"{side}"' in page
@@ -384,7 +390,7 @@ CASES = {
         ["--load=load.csv"],
         "`--load load.csv` cannot be run: NameError in line 1: name 'label' is not defined",
     ),
-    "side.csv": ("label,A\n0,1\n1,2\n", ["--side=behind"], "'after', got 'behind'"),
+    "side.csv": ("label,A\n0,1\n1,2\n", ["--set=side=behind"], "'after', got 'behind'"),
     "typo.csv": ("value,lable,A\n1,0,.1\n2,1,.2\n", [], "did you mean --label lable?"),
     "no_label.csv": ("value,A\n1,.1\n2,.2\n", [], "name it with --label"),
     "nan.csv": (

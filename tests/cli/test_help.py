@@ -22,8 +22,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 def test_all_commands_are_there():
     groups = {line.split()[0] for line in LEAVES}
     assert groups >= {"evaluate", "compare", "bench", "study", "data", "list", "demo", "doctor"}
-    studies = {"robustness", "separability", "consistency", "scenarios", "timing", "all"}
-    assert {f"study {name}" for name in studies} <= set(LEAVES)
 
 
 @pytest.mark.parametrize("line", LEAVES)

@@ -135,7 +135,7 @@ def test_bench_verify(tmp_path):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([*COMMAND, "bench", "run"], cwd=tmp_path, check=True, **quiet)
     # All three files are checked: it is a value that is computed when the key is pressed.
-    held = holding("vuskit.cli._progress:DelayedProgressBar.__call__", 4)
+    held = holding("vuskit.cli._progress:ProgressBar.__call__", 4)
     shown = on_terminal(tmp_path, "bench", "verify", press_at="4/6", command=held)
     assert (shown.code, shown.out) == (130, "")
     assert shown.terminal.rstrip().endswith("vuskit: stopped")
@@ -183,7 +183,7 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
 @pytest.mark.parametrize(
     ("line", "place", "store"),
     [
-        ("study summary saved --processes 1 --output out", "vuskit.store:Store.save", "series"),
+        ("study all saved --processes 1 --output out", "vuskit.store:Store.save", "series"),
         ("study robustness saved --processes 2 --output out", "vuskit.store:Store.save", "series"),
         ("study timing --only opt --output out", "vuskit.studies.timing.study:_Work.add", "runs"),
         ("evaluate saved --buffer 9 --output out", "vuskit.bench:Store.save", ""),

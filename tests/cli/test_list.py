@@ -59,6 +59,15 @@ def test_parameters_of_a_detector(command):
     assert "n_neighbors" in rows["lof"]["parameters"]
 
 
+def test_parameters_of_a_study(command):
+    rows = json.loads(command("list", "studies", "robustness", "--json").out)
+    assert {"name": "count", "default": "10"}.items() <= rows[
+        [r["name"] for r in rows].index("count")
+    ].items()
+    assert max(map(len, command("list", "studies", "robustness").out.splitlines())) <= 80
+    assert "did you mean 'robustness'" in command("list", "studies", "robust").err
+
+
 def test_mistyped_kind(command):
     outcome = command("list", "measure")
     assert outcome.code == 2

@@ -249,7 +249,7 @@ def test_a_left_out_training_part_is_shown_packed_and_verified(command, with_tra
 
 def test_on_a_dask_cluster(command, tables, cluster):
     """The workers get series and scores with their tasks."""
-    options = ("--executor", "dask", "--address", cluster, "--csv")
+    options = ("--dask", cluster, "--csv")
     outcome = command("evaluate", "scores", *FEW, *options)
     assert outcome.code == 0, outcome.err
     assert values_of(outcome) == pytest.approx(expected_values(tables), abs=1e-12)

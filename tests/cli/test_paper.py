@@ -49,7 +49,7 @@ def test_json_and_csv(command, scores, tmp_path):
 
 def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path, cluster):
     line = ("paper", scores, "--only", "fig-11", "--output")
-    remote = command(*line, "remote", "--executor", "dask", "--address", cluster)
+    remote = command(*line, "remote", "--dask", cluster)
     local = command(*line, "local", "--processes", 1)
     assert (remote.code, local.code) == (0, 0), remote.err + local.err
     tables = sorted(path.name for path in (tmp_path / "local").glob("fig-11*.csv"))
@@ -60,7 +60,7 @@ def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path, cluste
 
 def test_an_unreachable_cluster_stops_the_command(command, scores, tmp_path, monkeypatch):
     monkeypatch.setattr("vuskit.engine.executors._CONNECT_SECONDS", 1)
-    address = ("--executor", "dask", "--address", "tcp://127.0.0.1:9")
+    address = ("--dask", "tcp://127.0.0.1:9")
     outcome = command("paper", scores, "--only", "fig-11", *address)
     assert outcome.code == 2
     assert "must be a reachable Dask scheduler" in " ".join(outcome.err.split())

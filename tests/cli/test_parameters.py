@@ -22,8 +22,8 @@ def show(source: str, given: Given, loud: bool = False) -> None:
 
 
 def test_flags_and_set():
-    options = ["--buffer", "median-anomaly", "--set", "step=2", "--set", "threshold=0.5", "--loud"]
-    found = CliRunner().invoke(app, ["x", *options, "--set", "range_recall.alpha=0.2"])
+    options = ["--buffer", "median-anomaly", "--set=step=2", "--set=threshold=0.5", "--loud"]
+    found = CliRunner().invoke(app, ["x", *options, "--set=range_recall.alpha=0.2"])
     assert found.stdout == (
         "x {'buffer': 'median_anomaly', 'step': 2, 'threshold': 0.5, "
         "'measure_options': ('range_recall.alpha=0.2',)} True\n"
@@ -36,8 +36,8 @@ def test_flags_and_set():
     [
         (["--buffer=-1"], "`--buffer` must be an int >= 0, got -1"),
         (["--definition", "jornal"], "`--definition` must be one of"),
-        (["--set", "step=0"], "`--set`: `step` must be an int >= 1, got 0"),
-        (["--set", "stpe=1"], "did you mean 'step'?"),
+        (["--set=step=0"], "`--set`: `step` must be an int >= 1, got 0"),
+        (["--set=stpe=1"], "did you mean 'step'?"),
     ],
 )
 def test_errors_name_the_option(options, message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import html
 import io
 import math
@@ -30,8 +31,17 @@ if TYPE_CHECKING:
 
 
 def plain_data(data: Any) -> Any:
-    """Return data as JSON-compatible objects; missing and non-finite values become None."""
+    """Return data as JSON-compatible objects; missing and non-finite values become None.
+
+    Dataclasses become their public fields, data frames one record per row, and mappings with tuples
+    as keys become nested mappings.
+    """
+    if dataclasses.is_dataclass(data) and not isinstance(data, type):
+        names = [one.name for one in dataclasses.fields(data) if not one.name.startswith("_")]
+        return {name: plain_data(getattr(data, name)) for name in names}
     if isinstance(data, Mapping):
+        if any(isinstance(key, tuple) for key in data):
+            return plain_data(_nested(data))
         return {str(key): plain_data(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [plain_data(value) for value in data]
@@ -40,9 +50,30 @@ def plain_data(data: Any) -> Any:
     if isinstance(data, float) and not math.isfinite(data):
         return None
     pandas = sys.modules.get("pandas")  # data contains pandas objects only if it is loaded
-    if pandas is not None and data is pandas.NA:
-        return None
+    if pandas is not None:
+        if data is pandas.NA:
+            return None
+        if isinstance(data, pandas.DataFrame):
+            return frame_records(data)
     return os.fspath(data) if isinstance(data, os.PathLike) else data
+
+
+def _nested(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a mapping of mappings for one whose keys are tuples."""
+    found: dict[Any, Any] = {}
+    for (*outer, last), value in data.items():
+        place = found
+        for key in outer:
+            place = place.setdefault(key, {})
+        place[last] = value
+    return found
+
+
+def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a data frame as plain data; missing values become None."""
+    names = list(map(str, frame.columns))
+    rows = zip(*(frame[name].astype(object) for name in frame.columns), strict=True)
+    return [dict(zip(names, map(plain_data, row), strict=True)) for row in rows]
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

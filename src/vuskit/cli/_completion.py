@@ -6,28 +6,8 @@ import os
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import get_args
 
 from vuskit.errors import InvalidInputError
-
-__all__ = [
-    "complete_averages",
-    "complete_buffers",
-    "complete_columns",
-    "complete_contestants",
-    "complete_datasets",
-    "complete_definitions",
-    "complete_detectors",
-    "complete_exhibits",
-    "complete_figures",
-    "complete_measure_lists",
-    "complete_measures",
-    "complete_shapes",
-    "complete_sides",
-    "complete_spreads",
-    "complete_statuses",
-    "complete_table_columns",
-]
 
 
 def complete_measures() -> list[tuple[str, str]]:
@@ -57,13 +37,6 @@ def complete_buffers() -> list[tuple[str, str]]:
     return [
         (name.replace("_", "-"), buffer_strategy_title(name)) for name in list_buffer_strategies()
     ]
-
-
-def complete_sides() -> list[str]:
-    """Sides of an anomaly that can get a buffer."""
-    from vuskit.kernels.labels import Side
-
-    return list(get_args(Side))
 
 
 def complete_detectors() -> list[tuple[str, str]]:
@@ -123,6 +96,21 @@ def complete_shapes() -> list[str]:
     from vuskit.bench.run import SHAPES
 
     return list(SHAPES)
+
+
+def complete_kinds() -> list[str]:
+    """Kinds of names that can be listed."""
+    from vuskit.cli.list_ import KINDS
+
+    return list(KINDS)
+
+
+def complete_studies() -> list[tuple[str, str]]:
+    """Studies by name, and all."""
+    from vuskit.studies import list_studies
+
+    studies = [(one.name, one.title) for one in list_studies() if one.input != "results"]
+    return [*studies, ("all", "all studies and their summary")]
 
 
 def complete_contestants() -> list[tuple[str, str]]:

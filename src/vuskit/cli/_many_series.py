@@ -5,32 +5,25 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from vuskit._util.tables import csv_text
+from vuskit._util.tables import csv_text, frame_records
 from vuskit._util.text import format_duration, plural
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import write_file
-from vuskit.cli._output import (
-    document,
-    frame_records,
-    say,
-    table_cells,
-    terminal_width,
-    write,
-)
+from vuskit.cli._output import emit, say, table_forms
 from vuskit.datasets.columns import Columns
 from vuskit.datasets.inputs import Inputs, find_files, open_inputs
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run, Values
-    from vuskit.cli._progress import DelayedProgressBar
-    from vuskit.engine import Outcome, Task
+    from vuskit.cli._progress import ProgressBar
+    from vuskit.engine import ExecutorSettings, Outcome, Task
     from vuskit.measures.registry import Measure
     from vuskit.measures.settings import EvaluationSettings
     from vuskit.report.publication import PublicationTable
@@ -89,14 +82,11 @@ class EvaluateOptions:
     """Options of the evaluation of several series and of its output."""
 
     output: Path | None
-    processes: int
-    executor: str
-    address: str | None
+    executor: ExecutorSettings | None
     form: str
     html: Path | None
     chance: int | None
     measures_given: bool
-    columns: str | None = None
     spread: str = "std"
 
 
@@ -142,16 +132,16 @@ def _evaluate_in_memory(
     options: EvaluateOptions,
 ) -> None:
     from vuskit.bench import evaluate_inputs
-    from vuskit.cli._progress import DelayedProgressBar
+    from vuskit.cli._progress import ProgressBar
 
     try:
-        with DelayedProgressBar("evaluating") as bar:
+        with ProgressBar("evaluating") as bar:
             values = evaluate_inputs(
                 inputs,
                 measures=measures,
                 settings=settings,
                 train_length=_train_length(sources),
-                executor=_executor(options),
+                executor=options.executor,
                 progress=_with_advice(bar),
             )
     except InvalidInputError as error:
@@ -172,7 +162,7 @@ def _evaluate_in_memory(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
-def _with_advice(bar: DelayedProgressBar) -> Callable[[int, int, float], None]:
+def _with_advice(bar: ProgressBar) -> Callable[[int, int, float], None]:
     """Show progress, and recommend a run folder if the evaluation takes long."""
     advised = False
 
@@ -184,17 +174,6 @@ def _with_advice(bar: DelayedProgressBar) -> Callable[[int, int, float], None]:
             say(f"about {format_duration(seconds_left)} left; to stop and resume, use --output RUN")
 
     return show
-
-
-def _executor(options: EvaluateOptions) -> Any:
-    """Return where to run; None: here, or in processes if that saves time."""
-    if options.executor == "local" and not options.processes:
-        return None
-    from vuskit.bench.plan import usable_cores
-    from vuskit.engine import ExecutorSettings
-
-    workers = options.processes or usable_cores()
-    return ExecutorSettings(options.executor, workers, options.address)
 
 
 def _train_length(sources: Sources) -> int | str | None:
@@ -269,13 +248,7 @@ def _plan(
                 }
             )
         ],
-        "executor": _without_defaults(
-            {
-                "kind": options.executor,
-                "workers": options.processes or None,
-                "address": options.address,
-            }
-        ),
+        "executor": {} if options.executor is None else _without_defaults(asdict(options.executor)),
     }
     return make_plan(document, base=Path.cwd(), name="the evaluation")
 
@@ -366,7 +339,6 @@ def _show(
         values,
         measures=[measure.name for measure in measures] if options.measures_given else None,
         chance=options.chance or None,
-        columns=options.columns,
         spread=options.spread,
     )
     rows = [{name: record.get(name) for name in _COLUMNS} for record in records]
@@ -391,21 +363,9 @@ _COLUMNS = (
 def _write(
     form: str, table: PublicationTable, folder: Path | None, records: list[dict[str, Any]]
 ) -> None:
-    if form == "csv":
-        write(csv_text(_COLUMNS, [list(record.values()) for record in records]))
-    elif form == "json":
-        content = {
-            "folder": folder,
-            "detectors": list(table.detectors),
-            "datasets": list(table.datasets),
-            "measures": table.measures,
-            "cells": table_cells(table),
-            "values": records,
-            "failures": table.failures,
-            "notes": list(table.notes),
-        }
-        write(document("evaluations", **content))
-    elif form == "table":
-        write(table.to_text(terminal_width()))
-    else:
-        write(table.to_latex() if form == "latex" else table.to_markdown())
+    emit(
+        form,
+        {"folder": folder, "table": table, "values": records},
+        csv=lambda: csv_text(_COLUMNS, [list(record.values()) for record in records]),
+        **table_forms(table),
+    )

@@ -1,4 +1,4 @@
-"""Options that several commands share.
+"""Options that several commands share, and how their texts are read.
 
 The help of an option starts with the same phrase in all commands; details may differ.
 """
@@ -8,101 +8,59 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
-from vuskit.cli._completion import (
-    complete_averages,
-    complete_buffers,
-    complete_definitions,
-    complete_detectors,
-    complete_figures,
-    complete_measure_lists,
-    complete_sides,
-    complete_spreads,
-    complete_table_columns,
-)
+from vuskit.cli import _completion as complete
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
-from vuskit.measures.thresholds import ThresholdRule
 
-__all__ = [
-    "Address",
-    "Align",
-    "Alpha",
-    "AsLatex",
-    "AsLatexFiles",
-    "AsMarkdown",
-    "Buffer",
-    "Definition",
-    "Detectors",
-    "ExecutorKind",
-    "FigureFormat",
-    "Html",
-    "LabelsPath",
-    "Load",
-    "Measures",
-    "MemoryLimit",
-    "OpenPage",
-    "Processes",
-    "Side",
-    "Spread",
-    "Step",
-    "TableColumns",
-    "TableMeasures",
-    "ThresholdName",
-    "Thresholds",
-    "TimeLimit",
-    "Unit",
-    "VolumeFactor",
-    "Window",
-    "chosen_measures",
-    "flag",
-    "load_file",
-    "output_option",
-    "parse_duration",
-    "parse_threshold",
-    "quick_flag",
-    "seed_option",
-    "series_option",
-    "split_list",
-]
+if TYPE_CHECKING:
+    from vuskit.engine import ExecutorSettings, Limits
+
+INPUT, MEASURES, OUTPUT, EXECUTION = "Input", "Measures", "Output", "Execution"
+"""Panels of the help."""
 
 FOLDER, FILE = "FOLDER", "FILE"
 _UNITS = {"h": 3600, "m": 60, "s": 1}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
-def flag(name: str, text: str) -> Any:
+def option(panel: str | None, metavar: str, text: str, *names: str, **more: Any) -> Any:
+    """Option with a value, in a panel of the help."""
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
+
+
+def flag(name: str, text: str, panel: str | None = None) -> Any:
     """Option without a value; the empty metavar keeps typer from showing a type."""
-    return typer.Option(name, metavar="", help=text)
+    return typer.Option(name, metavar="", help=text, rich_help_panel=panel)
 
 
 def output_option(metavar: str, text: str) -> Any:
     """``--output``: a file or folder, depending on the metavar."""
-    return typer.Option("--output", "-o", metavar=metavar, help=f"Where to write {text}")
+    return option(OUTPUT, metavar, f"Where to write {text}", "--output", "-o")
 
 
 def series_option(purpose: str) -> Any:
     """``--series``; `purpose` continues "Series to"."""
     text = f"Series to {purpose}, e.g. 'ECG/*'. Repeat for several."
-    return typer.Option("--series", metavar="PATTERN", help=text)
+    return option(INPUT, "PATTERN", text, "--series")
 
 
 def seed_option(target: str) -> Any:
     """``--seed``; `target` is what it makes reproducible."""
-    return typer.Option("--seed", min=0, metavar="N", help=f"Random seed for {target}.")
+    return option(EXECUTION, "N", f"Random seed for {target}.", "--seed", min=0)
 
 
 def quick_flag(text: str) -> Any:
     """``--quick``; the text says what is reduced."""
-    return flag("--quick", f"Do less: {text}")
+    return flag("--quick", f"Do less: {text}", EXECUTION)
 
 
 def split_list(names: list[str] | None) -> list[str] | None:
@@ -116,12 +74,22 @@ def split_list(names: list[str] | None) -> list[str] | None:
     return [name.strip() for text in names for name in text.split(",")] if names else None
 
 
+def _bad_parameter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    def checked(text: str) -> Any:
+        try:
+            return parse(text)
+        except InvalidInputError as error:
+            raise typer.BadParameter(str(error)) from error
+
+    return checked
+
+
 def parse_duration(text: str) -> float:
     """Parse a duration; return seconds.
 
     Raises
     ------
-    typer.BadParameter
+    InvalidInputError
         If it is not a duration.
 
     Examples
@@ -133,230 +101,202 @@ def parse_duration(text: str) -> float:
     amounts = [0.0 if part is None else float(part) for part in match.groups()] if match else []
     seconds = sum(a * unit for a, unit in zip(amounts, _UNITS.values(), strict=False))
     if seconds <= 0:
-        raise typer.BadParameter(f"must be a duration such as 90s, 5m or 1h30m, got {text!r}")
+        raise InvalidInputError(f"must be a duration such as 90s, 5m or 1h30m, got {text!r}")
     return seconds
 
 
-def parse_threshold(text: str) -> ThresholdRule:
-    """Return a number, or the text itself as the name of a rule.
+def assignments(texts: list[str] | None) -> dict[str, str]:
+    """Return the values of ``--set`` by name; repeated names are joined by commas.
 
     Examples
     --------
-    >>> parse_threshold("0.5"), parse_threshold("cascade")
-    (0.5, 'cascade')
+    >>> assignments(["step=2", "lag-fill=wrap", "pairs=A:B", "pairs=A:C"])
+    {'step': '2', 'lag_fill': 'wrap', 'pairs': 'A:B,A:C'}
     """
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    found: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not (equals and name and value):
+            raise InvalidInputError(f"`--set` must have the form NAME=VALUE, got {text!r}")
+        found[name] = f"{found[name]},{value}" if name in found else value
+    return found
 
 
-def _parse_size(text: str) -> int:
-    try:
-        return parse_bytes("--memory-limit", text)
-    except InvalidInputError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-AsLatex = Annotated[bool, flag("--latex", "Write a LaTeX table.")]
+AsJson = Annotated[bool, flag("--json", "Write JSON.", OUTPUT)]
+AsCsv = Annotated[bool, flag("--csv", "Write csv.", OUTPUT)]
+AsLatex = Annotated[bool, flag("--latex", "Write a LaTeX table.", OUTPUT)]
 AsLatexFiles = Annotated[
-    bool, flag("--latex", "Write a LaTeX table. Also a .tex file for each .csv of up to 200 rows.")
+    bool,
+    flag("--latex", "Write a LaTeX table, and a .tex file per .csv of up to 200 rows.", OUTPUT),
 ]
-AsMarkdown = Annotated[bool, flag("--markdown", "Write a Markdown table.")]
-TableMeasures = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measure",
-        "--measures",
-        metavar="NAME",
-        help="Measures to show; the first ranks detectors. Repeat or separate with commas.",
-        autocompletion=complete_measure_lists,
-    ),
+AsMarkdown = Annotated[bool, flag("--markdown", "Write a Markdown table.", OUTPUT)]
+OpenPage = Annotated[bool, flag("--open", "Open the page in the browser.", OUTPUT)]
+Html = Annotated[
+    Path | None, option(OUTPUT, FILE, "Also write an HTML page to this file.", "--html")
 ]
-TableColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="KIND",
-        help="Columns of the table: dataset or measure. Default: dataset, if there are several.",
-        autocompletion=complete_table_columns,
+FigureFormat = Annotated[
+    str,
+    option(
+        OUTPUT,
+        "FORMAT",
+        "Format of the figures: png, pdf or svg.",
+        autocompletion=complete.complete_figures,
     ),
 ]
 Spread = Annotated[
     str,
-    typer.Option(
-        "--spread",
-        metavar="KIND",
-        help="Spread shown after each mean: std, bootstrap (95% interval) or none.",
-        autocompletion=complete_spreads,
+    option(
+        OUTPUT,
+        "KIND",
+        "Spread shown after each mean: std, bootstrap (95% interval) or none.",
+        autocompletion=complete.complete_spreads,
     ),
 ]
-OpenPage = Annotated[bool, flag("--open", "Open the page in the browser.")]
-Html = Annotated[
-    Path | None,
-    typer.Option("--html", metavar=FILE, help="Also write an HTML page to this file."),
-]
-Load = Annotated[
-    Path | None,
-    typer.Option(
-        "--load", metavar=FILE, help="Python file that registers your own measures or studies."
+Chance = Annotated[
+    int | None,
+    option(
+        MEASURES,
+        "N",
+        "Number of random scores for the chance level. 0: no chance level.",
+        min=0,
     ),
 ]
 Measures = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        MEASURES,
+        "NAME",
+        "Measures to compute: paper, extra, all or names. Repeat or separate with commas.",
         "--measure",
         "--measures",
-        metavar="NAME",
-        help="Measures to compute: paper, extra, all or names. Repeat or separate with commas.",
-        autocompletion=complete_measure_lists,
+        autocompletion=complete.complete_measure_lists,
     ),
 ]
-Buffer = Annotated[
-    str,
-    typer.Option(
-        "--buffer",
-        metavar="N|RULE",
-        help="Buffer of R-AUC: a number of points, or auto, period, median-anomaly, ...",
-        autocompletion=complete_buffers,
-    ),
-]
-VolumeFactor = Annotated[
-    float,
-    typer.Option(
-        "--volume-factor", metavar="X", help="Longest buffer of VUS, as a multiple of --buffer."
-    ),
-]
-Side = Annotated[
-    str,
-    typer.Option(
-        "--side",
-        metavar="SIDE",
-        help="Sides of an anomaly that get a buffer: both, before or after.",
-        autocompletion=complete_sides,
-    ),
-]
-Step = Annotated[
-    int, typer.Option("--step", min=1, metavar="N", help="Step between the buffers of VUS.")
-]
-Thresholds = Annotated[
-    int | None,
-    typer.Option(
-        "--thresholds",
-        min=2,
-        metavar="N",
-        help="Number of thresholds of R-AUC and VUS. Default: all scores; published tables: 250.",
-    ),
-]
-ThresholdName = Annotated[
-    str,
-    typer.Option(
-        "--threshold",
-        metavar="X|RULE",
-        help="Threshold for F-type measures: a number, sigma, quantile, cascade or best.",
-    ),
-]
-Definition = Annotated[
-    str,
-    typer.Option(
-        "--definition",
-        metavar="NAME",
-        help="Definition of R-AUC and VUS: journal, pvldb2022 or timeeval.",
-        autocompletion=complete_definitions,
-    ),
-]
-Detectors = Annotated[
+TableMeasures = Annotated[
     list[str] | None,
-    typer.Option(
-        "--detector",
-        metavar="NAME",
-        help="Detector to include. Default: all. Repeat for several.",
-        autocompletion=complete_detectors,
+    option(
+        MEASURES,
+        "NAME",
+        "Measures to show; the first ranks detectors. Repeat or separate with commas.",
+        "--measure",
+        "--measures",
+        autocompletion=complete.complete_measure_lists,
     ),
+]
+Load = Annotated[
+    Path | None,
+    option(MEASURES, FILE, "Python file that registers your own measures or studies."),
 ]
 LabelsPath = Annotated[
     Path | None,
-    typer.Option(
-        "--labels",
-        metavar="PATH",
-        help="File or folder with the labels. Files of a folder are matched by name.",
-    ),
+    option(INPUT, "PATH", "File or folder with the labels. Files of a folder are matched by name."),
+]
+PathPattern = Annotated[
+    str | None,
+    option(INPUT, "PATTERN", "How to read paths, such as '{detector}/{series}.npy'."),
 ]
 Align = Annotated[
     str | None,
-    typer.Option(
-        metavar="POINT",
-        help="Point of the window that a score belongs to: center, start or end.",
+    option(
+        INPUT,
+        "POINT",
+        "Point of the window that a score belongs to: center, start or end.",
         autocompletion=lambda: list(ANCHORS),
     ),
 ]
-Window = Annotated[int | None, typer.Option(min=1, metavar="N", help="Window length in points.")]
+Window = Annotated[int | None, option(INPUT, "N", "Window length in points.", min=1)]
+Detectors = Annotated[
+    list[str] | None,
+    option(
+        INPUT,
+        "NAME",
+        "Detector to include. Default: all. Repeat for several.",
+        autocompletion=complete.complete_detectors,
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    option(
+        INPUT,
+        "NAME",
+        "Detector (or column) to exclude. Repeat or separate with commas.",
+        autocompletion=complete.complete_detectors,
+    ),
+]
 Unit = Annotated[
     str,
-    typer.Option(
-        "--unit",
-        metavar="NAME",
-        help="Unit to average over: series, or dataset (mean of its series).",
-        autocompletion=complete_averages,
+    option(
+        MEASURES,
+        "NAME",
+        "Unit to average over: series, or dataset (mean of its series).",
+        autocompletion=complete.complete_averages,
     ),
 ]
-Alpha = Annotated[
-    float, typer.Option("--alpha", min=0, max=1, metavar="X", help="Significance level.")
+StudyFolders = Annotated[
+    list[Path] | None,
+    option(INPUT, FOLDER, "Folder of studies to add to the page. Repeat for several."),
 ]
-Processes = Annotated[
-    int,
-    typer.Option(
-        "--processes",
-        min=0,
-        metavar="N",
-        help="Number of processes. 0: one per core.",
-    ),
-]
-ExecutorKind = Annotated[
-    str,
-    typer.Option(
-        "--executor",
-        metavar="KIND",
-        help="Where to run: local (processes) or dask (a cluster).",
-        autocompletion=lambda: ["local", "dask"],
-    ),
-]
-Address = Annotated[
+Processes = Annotated[int, option(EXECUTION, "N", "Number of processes. 0: one per core.", min=0)]
+Dask = Annotated[
     str | None,
-    typer.Option(
-        "--address",
-        metavar="ADDRESS",
-        help="Address of the Dask scheduler. Default: start a cluster on this machine.",
+    option(
+        EXECUTION,
+        "local|ADDRESS",
+        "Run on a Dask cluster: its address, or local for one on this machine.",
+    ),
+]
+Budget = Annotated[
+    float | None,
+    option(
+        EXECUTION,
+        "TIME",
+        "Time budget of the timing study, e.g. 90s or 5m; skips the slowest cells.",
+        parser=_bad_parameter(parse_duration),
     ),
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(
-        "--time-limit",
-        parser=parse_duration,
-        metavar="TIME",
-        help="Time limit per series, such as 90s, 5m or 1h. Default: none.",
+    option(
+        EXECUTION,
+        "TIME",
+        "Time limit per series, such as 90s, 5m or 1h. Default: none.",
+        parser=_bad_parameter(parse_duration),
     ),
 ]
 MemoryLimit = Annotated[
     int | None,
-    typer.Option(
-        "--memory-limit",
-        parser=_parse_size,
-        metavar="SIZE",
-        help="Memory limit per process, such as 500MB or 4GB. Default: none.",
+    option(
+        EXECUTION,
+        "SIZE",
+        "Memory limit per process, such as 500MB or 4GB. Default: none.",
+        parser=_bad_parameter(lambda text: parse_bytes("--memory-limit", text)),
     ),
 ]
-FigureFormat = Annotated[
-    str,
-    typer.Option(
-        "--figure-format",
-        metavar="FORMAT",
-        help="Format of the figures: png, pdf or svg.",
-        autocompletion=complete_figures,
-    ),
+AllowCode = Annotated[
+    bool, flag("--allow-code", "Run custom code that the run names, if you trust it.", EXECUTION)
 ]
 
+
+def executor_of(dask: str | None, processes: int = 0) -> ExecutorSettings:
+    """Return where to run: processes of this machine, or a Dask cluster."""
+    from vuskit.bench.plan import usable_cores
+    from vuskit.engine import ExecutorSettings
+
+    workers = processes or usable_cores()
+    if dask is None:
+        return ExecutorSettings("local", workers)
+    return ExecutorSettings("dask", workers, None if dask == "local" else dask)
+
+
+def limits_of(seconds: float | None, memory: int | None) -> Limits:
+    """Return the limits of a job."""
+    from vuskit.engine import Limits
+
+    return Limits(seconds=seconds, memory=memory)
+
+
+# -- code of the user ------------------------------------------------------------------------------
 
 _loaded: dict[Path, list[str]] = {}
 

@@ -8,10 +8,10 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -23,29 +23,6 @@ from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from vuskit.report.publication import PublicationTable
-
-__all__ = [
-    "AsCsv",
-    "AsJson",
-    "chosen_format",
-    "clean_warnings",
-    "document",
-    "emit_table",
-    "frame_records",
-    "frame_table",
-    "json_text",
-    "say",
-    "table_cells",
-    "terminal_width",
-    "wrapped",
-    "write",
-]
-
-# The empty metavar keeps typer from showing a type.
-AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Write JSON.")]
-AsCsv = Annotated[bool, typer.Option("--csv", metavar="", help="Write csv.")]
 
 _NARROWEST, _WIDEST = 40, 120
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -131,9 +108,38 @@ def wrapped(text: str) -> str:
     )
 
 
-def document(kind: str, /, **content: Any) -> str:
-    """Return a JSON document with the name of its schema and the version of vuskit."""
-    return json_text({"schema": f"vuskit-{kind}-1", "vuskit": __version__, **content})
+def emit(form: str, result: Any, *, text: Callable[[], str], **forms: Callable[[], str]) -> None:
+    """Write a result: its fields as JSON, or the text of another form.
+
+    Parameters
+    ----------
+    form : str
+        From `chosen_format`.
+    result : dataclass, mapping or list
+        What the JSON holds. Dataclasses and mappings also get the version of vuskit.
+    text : callable
+        Returns the text for reading.
+    **forms : callable
+        Return the text of other forms, such as ``csv=``.
+    """
+    if form == "json":
+        data = plain_data(result)
+        write(json_text({"vuskit": __version__, **data} if isinstance(data, dict) else data))
+    else:
+        write({"table": text, **forms}[form]())
+
+
+def table_forms(*tables: Any) -> dict[str, Callable[[], str]]:
+    """Return the forms of tables with ``to_text``, ``to_latex`` and ``to_markdown``, for `emit`."""
+
+    def joined(form: str, *arguments: Any) -> str:
+        return "\n\n".join(getattr(one, f"to_{form}")(*arguments) for one in tables)
+
+    return {
+        "text": lambda: joined("text", terminal_width()),
+        "latex": lambda: joined("latex"),
+        "markdown": lambda: joined("markdown"),
+    }
 
 
 def json_text(data: Any) -> str:
@@ -179,28 +185,6 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def frame_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as plain data; missing values become None.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame_records(pd.DataFrame({"a": [1, pd.NA], "b": [0.5, float("nan")]}))
-    [{'a': 1, 'b': 0.5}, {'a': None, 'b': None}]
-    """
-    names = list(map(str, frame.columns))
-    rows = zip(*(frame[name].astype(object) for name in frame.columns), strict=True)
-    return [dict(zip(names, map(plain_data, row), strict=True)) for row in rows]
-
-
-def table_cells(table: PublicationTable) -> list[dict[str, Any]]:
-    """Return the cells of a table of means; detector None is chance, data set None is all."""
-    return [
-        {**record, "detector": record["detector"] or None, "dataset": record["dataset"] or None}
-        for record in table.cells
-    ]
 
 
 def frame_table(frame: pd.DataFrame) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from vuskit._util.text import escape_control, format_duration, plural
+from vuskit.cli._output import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,19 +17,10 @@ if TYPE_CHECKING:
 
     from vuskit.engine import Outcome, Progress, Task
 
-__all__ = [
-    "DelayedProgressBar",
-    "RunDisplay",
-    "StepProgress",
-    "overall_progress",
-    "stderr_console",
-    "study_progress",
-]
-
 _LINE_SECONDS = 10.0
 _SHOWN_RUNNING = 8
 _DELAY = 2.0  # seconds before a bar appears
-_DOING_WIDTH = 40
+_DOING_WIDTH = 48
 
 
 def stderr_console() -> Console:
@@ -163,8 +153,8 @@ class RunDisplay:
         self._live.update(Group(self._bar, *running))
 
 
-class DelayedProgressBar:
-    """Progress bar on a terminal that appears after a delay.
+class ProgressBar:
+    """Bar on a terminal that appears after a delay; elsewhere, nothing.
 
     Parameters
     ----------
@@ -174,17 +164,19 @@ class DelayedProgressBar:
         Seconds before the bar appears; two by default.
     """
 
-    def __init__(self, title: str, *, delay: float | None = None) -> None:
-        self._title = title
+    def __init__(self, title: str = "", *, delay: float | None = None) -> None:
+        self.title = title
         self._delay = _DELAY if delay is None else delay
         self._begun = time.monotonic()
         self._bar: Bar | None = None
 
-    def __enter__(self) -> DelayedProgressBar:
+    def __enter__(self) -> Self:
         return self
 
-    def __call__(self, done: int, total: int) -> None:
-        """Update the bar."""
+    def __call__(
+        self, done: float, total: float | None, left: float | None = None, doing: str = ""
+    ) -> None:
+        """Show what is done of a total, the seconds left and the current task."""
         if self._bar is None:
             if time.monotonic() - self._begun < self._delay:
                 return
@@ -193,143 +185,34 @@ class DelayedProgressBar:
                 self._delay = math.inf
                 return
             self._bar = _bar(console)
-            self._bar.add_task(self._title)
+            self._bar.add_task("")
             self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+        rest = ""
+        if left is not None and left == left:  # None or NaN before the first task
+            rest = f"{format_duration(left)} left"
+        parts = [self.title, rest, doing]
+        self._bar.update(
+            self._bar.task_ids[0],
+            completed=done,
+            total=total,
+            description=_short(" ".join(filter(None, parts))),
+        )
+
+    def show(self, progress: Any) -> None:
+        """Show the progress of a run of tasks."""
+        doing = progress.name or next(iter(progress.running), "")
+        self(progress.done, progress.total, progress.seconds_left, doing)
+
+    def step(self, title: str) -> None:
+        """Print the title of the next step and start the bar again."""
+        if self._bar is not None:
+            self._bar.stop()
+        say(title)
+        self._bar, self._begun = None, time.monotonic()
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-
-
-class StepProgress:
-    """Progress of a command with several steps: a bar per step, or a line without a terminal.
-
-    Parameters
-    ----------
-    console : Console
-        Where to write.
-    total : int
-        Number of steps.
-    """
-
-    def __init__(self, console: Console, total: int) -> None:
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
-
-        self._console = console
-        self._total = total
-        self._begun = 0
-        self._bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=16),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-        )
-
-    def __enter__(self) -> StepProgress:
-        if self._console.is_terminal:
-            self._bars.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._console.is_terminal:
-            self._bars.stop()
-
-    @contextmanager
-    def step(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """Start a step; yield a function that takes the number done and the total."""
-        self._begun += 1
-        shown = f"{self._begun}/{self._total} {title}"
-        if not self._console.is_terminal:
-            text = escape_control(shown)
-            self._console.print(text, soft_wrap=True, highlight=False, markup=False)
-        task = self._bars.add_task(shown, total=1)
-
-        def advance(done: int, total: int) -> None:
-            self._bars.update(task, completed=done, total=total)
-
-        yield advance
-        known = next(bar.total for bar in self._bars.tasks if bar.id == task)
-        self._bars.update(task, completed=known)
-
-
-@contextmanager
-def study_progress(
-    title: str = "", describe: Callable[[Any], str] = lambda progress: progress.name
-) -> Iterator[Callable[[Any], None]]:
-    """Show a bar with the remaining time and the current task."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        *([TextColumn(title)] if title else []),
-        BarColumn(bar_width=16),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]:>6} left", style="cyan"),
-        TextColumn("{task.fields[doing]}", style="dim", markup=False),
-    )
-    console = stderr_console()
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=None, left="?", doing="")
-
-        def advance(progress: Any) -> None:
-            left = progress.seconds_left
-            known = left is not None and left == left  # None or NaN before the first task
-            bar.update(
-                task,
-                completed=progress.done,
-                total=progress.total,
-                left=format_duration(left) if known else "?",
-                doing=_short(describe(progress)),
-            )
-
-        yield advance
-
-
-@contextmanager
-def overall_progress() -> Iterator[Callable[[Any], None]]:
-    """Show one bar for all steps of a command, or a line per step without a terminal."""
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    console = stderr_console()
-    columns = (
-        BarColumn(bar_width=16),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[left]:>6} left", style="cyan"),
-        TextColumn("{task.fields[doing]}", markup=False),
-    )
-    last_step = ""
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=1.0, left="?", doing="")
-
-        def advance(progress: Any) -> None:
-            nonlocal last_step
-            if not console.is_terminal and progress.step != last_step:
-                console.print(progress.step, soft_wrap=True, highlight=False, markup=False)
-                last_step = progress.step
-            left = progress.seconds_left
-            counted = f" {progress.done:,}/{progress.total:,}" if progress.total else ""
-            bar.update(
-                task,
-                completed=progress.share,
-                left="?" if left is None else format_duration(left),
-                doing=_short(f"{progress.step}{counted} {progress.name}".rstrip()),
-            )
-
-        yield advance
 
 
 def _short(text: str) -> str:

@@ -280,7 +280,7 @@ def selected(
     *,
     measure: str | None,
     detectors: Sequence[str],
-    ignored: Sequence[str],
+    excluded: Sequence[str],
     settings: str | None,
     by: str,
     missing: str,
@@ -318,8 +318,8 @@ def selected(
         known = list(map(str, numbers.columns))
         values = frame.set_index(_place(frame))[known] if _place(frame) else numbers
         left_out = {} if detectors else _not_values(numbers, known)
-    wanted = [name for name in _kept(known, detectors, ignored) if name not in left_out]
-    left_out = {name: why for name, why in left_out.items() if name not in _split(ignored, known)}
+    wanted = [name for name in _kept(known, detectors, excluded) if name not in left_out]
+    left_out = {name: why for name, why in left_out.items() if name not in _split(excluded, known)}
     counts = {name: int(values[name].notna().sum()) for name in wanted}
     kept = [name for name in wanted if counts[name] or missing != "drop"]
     common = int(common_series(values[wanted].to_numpy(dtype=float).T).sum())
@@ -379,7 +379,7 @@ def _too_few_common(counts: dict[str, int], series: int, common: int) -> str:
     return (
         f"`table` must have at least {_FEWEST_SERIES} series with a value of all detectors, got "
         f"{common} of {series:,}. Series with a value: {listed}. Compare fewer detectors with "
-        "--detector or --ignore, or rank missing values last with --missing worst"
+        "--detector or --exclude, or rank missing values last with --missing worst"
     )
 
 
@@ -445,7 +445,7 @@ def _split(names: Sequence[str], known: Sequence[str]) -> list[str]:
 
 def _kept(known: list[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[str]:
     wanted, unwanted = _split(wanted, known), _split(unwanted, known)
-    options = [("--detector", name) for name in wanted] + [("--ignore", name) for name in unwanted]
+    options = [("--detector", name) for name in wanted] + [("--exclude", name) for name in unwanted]
     for option, name in options:
         if name not in known:
             near = did_you_mean(name, known)

@@ -14,7 +14,8 @@ from typer.core import TyperGroup
 
 from vuskit import __version__
 from vuskit._util.interrupts import begin_result, end_interrupts, raise_interrupts, was_interrupted
-from vuskit.cli import bench, conformance, data, list_, study
+from vuskit.cli import bench, conformance, data
+from vuskit.cli._command import Command
 from vuskit.cli._exit_codes import ExitCode, exit_codes_text
 from vuskit.cli._files import reason_of
 from vuskit.cli._options import flag
@@ -24,13 +25,12 @@ from vuskit.cli.demo import demo
 from vuskit.cli.doctor import doctor
 from vuskit.cli.evaluate import evaluate
 from vuskit.cli.explore import explore
+from vuskit.cli.list_ import list_
 from vuskit.cli.page import page
 from vuskit.cli.paper import paper
 from vuskit.cli.report import report
-from vuskit.cli.verify import verify
+from vuskit.cli.study import study
 from vuskit.errors import VuskitError
-
-__all__ = ["app"]
 
 _DEBUG = "--debug"
 _PRIMARY_CODE = 0xFF  # the other bits of SQLite's error codes only add details
@@ -136,20 +136,11 @@ app = typer.Typer(
     epilog=exit_codes_text(),
     pretty_exceptions_enable=False,
 )
-app.command()(evaluate)
-app.add_typer(list_.app, name="list")
-app.add_typer(data.app, name="data")
-app.command()(doctor)
-app.add_typer(bench.app, name="bench")
-app.add_typer(study.app, name="study")
-app.command()(paper)
-app.command()(compare)
-app.command()(report)
-app.command()(explore)
-app.command()(page)
-app.command()(verify)
-app.add_typer(conformance.app, name="conformance")
-app.command()(demo)
+for _command in (evaluate, study, paper, compare, report, explore, page, doctor, demo):
+    app.command(cls=Command)(_command)
+app.command("list", cls=Command)(list_)
+for _name, _group in (("bench", bench), ("data", data), ("conformance", conformance)):
+    app.add_typer(_group.app, name=_name)
 
 
 def _version(wanted: bool) -> None:

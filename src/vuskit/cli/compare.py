@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
-from functools import partial
+from collections.abc import Hashable
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,37 +11,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.tables import TableLayout, frame_csv
-from vuskit.alignment import ANCHORS
-from vuskit.cli._files import atomic_file, write_file
+from vuskit.cli._files import atomic_file, atomic_folder, plan_folder, write_file
 from vuskit.cli._options import (
-    Align,
-    Alpha,
+    FILE,
+    MEASURES,
+    OUTPUT,
+    AsCsv,
+    AsJson,
     AsLatexFiles,
     AsMarkdown,
     Detectors,
+    Exclude,
     Html,
-    LabelsPath,
     Spread,
-    TableColumns,
     TableMeasures,
     Unit,
-    Window,
     flag,
+    option,
     output_option,
-    seed_option,
     split_list,
 )
-from vuskit.cli._output import (
-    AsCsv,
-    AsJson,
-    chosen_format,
-    document,
-    frame_records,
-    say,
-    table_cells,
-    terminal_width,
-    write,
-)
+from vuskit.cli._output import chosen_format, emit, say, table_forms, terminal_width
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
@@ -51,9 +40,7 @@ if TYPE_CHECKING:
 
     from vuskit.cli._results_table import Selection
     from vuskit.report.publication import PublicationTable
-    from vuskit.studies import TableComparison
-
-__all__ = ["compare", "rank_diagram"]
+    from vuskit.studies import BufferDependence, TableComparison
 
 _FIGURES = (".pdf", ".svg", ".png")
 _NAME_ROOM = 24
@@ -67,51 +54,37 @@ def compare(
     ],
     measure: TableMeasures = None,
     detector: Detectors = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Ignore this column or detector. Repeat or separate with commas."
-        ),
-    ] = None,
+    exclude: Exclude = None,
     settings: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Settings to compare, if the run has several."),
+        str | None, option(MEASURES, "TEXT", "Settings to compare, if the run has several.")
     ] = None,
     unit: Unit = "series",
     test: Annotated[
         str,
-        typer.Option(metavar="NAME", help="Test of pairs: wilcoxon (Holm-corrected) or nemenyi."),
+        option(MEASURES, "NAME", "Test of pairs: wilcoxon (Holm-corrected) or nemenyi."),
     ] = "wilcoxon",
-    alpha: Alpha = 0.05,
+    alpha: Annotated[float, option(MEASURES, "X", "Significance level.", min=0, max=1)] = 0.05,
     missing: Annotated[
         str,
-        typer.Option(
-            metavar="RULE", help="Series without some values: drop, worst (rank last) or raise."
-        ),
+        option(MEASURES, "RULE", "Series without some values: drop, worst (rank last) or raise."),
     ] = "drop",
-    lower: Annotated[bool, flag("--lower", "Lower values are better.")] = False,
+    lower: Annotated[bool, flag("--lower", "Lower values are better.", MEASURES)] = False,
     buffers: Annotated[
         str | None,
-        typer.Option(
-            metavar="X,X,...",
-            help="Also rank with multiples of each buffer, such as 0.5,1,2. Needs a run, a pack or "
-            "a folder of scores.",
+        option(
+            MEASURES,
+            "X,X,...",
+            "Also rank with multiples of each buffer, such as 0.5,1,2. Needs a run or a pack.",
         ),
     ] = None,
-    labels: LabelsPath = None,
-    align: Align = None,
-    window: Window = None,
-    columns: TableColumns = None,
     spread: Spread = "std",
-    seed: Annotated[int, seed_option("the intervals")] = 0,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatexFiles = False,
     as_markdown: AsMarkdown = False,
     html: Html = None,
     figure: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Save the diagram to a .pdf, .svg or .png file."),
+        Path | None, option(OUTPUT, FILE, "Save the diagram to a .pdf, .svg or .png file.")
     ] = None,
     output: Annotated[
         Path | None, output_option("FOLDER", "tables, diagram and page. Default: nowhere.")
@@ -126,38 +99,20 @@ def compare(
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench._leaderboard import AVERAGES
-    from vuskit.cli._buffer_check import BufferCheck, write_buffer_ranks
     from vuskit.cli._results_table import chosen_measure, selected
     from vuskit.cli._sources import read_sources
-    from vuskit.report.publication import COLUMNS, SPREADS, table_page
+    from vuskit.report.publication import SPREADS, table_page
     from vuskit.studies import compare as compare_results
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    check_choice("--unit", unit, AVERAGES)
-    check_choice("--spread", spread, SPREADS)
-    if columns is not None:
-        check_choice("--columns", columns, COLUMNS)
+    check_choice("unit", unit, AVERAGES)
+    check_choice("spread", spread, SPREADS)
     if figure is not None and figure.suffix.lower() not in _FIGURES:
         raise InvalidInputError(
-            f"`--figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
+            f"`figure` must be a file that ends in {', '.join(_FIGURES)}, got {str(figure)!r}"
         )
+    factors = None if buffers is None else _factors(table, buffers)
     named = split_list(measure) or []
-    if buffers is None and (labels, align, window) != (None, None, None):
-        raise InvalidInputError(
-            "`--labels`, `--align` and `--window` must be used with --buffers and a folder of "
-            "scores; to get a table of values, run: vuskit evaluate FOLDER --labels PATH"
-        )
-    if align is not None:
-        check_choice("--align", align, ANCHORS)
-    check = None
-    if buffers is not None:
-        check = BufferCheck(
-            table, buffers, labels=labels, align=align, window=window, alpha=alpha, test=test
-        )
-    if check is not None and check.is_folder_of_scores:
-        found_ranks = check.run(named[0] if named else None, split_list(detector), settings)
-        write_buffer_ranks(found_ranks, form)
-        return
     results, notes = read_sources(table, measure=named[0] if named else None, settings=settings)
     for note in notes:
         say(note)
@@ -171,7 +126,7 @@ def compare(
         results.frame,
         measure=main,
         detectors=detector or (),
-        ignored=ignore or (),
+        excluded=exclude or (),
         settings=settings,
         by=unit,
         missing=missing,
@@ -191,29 +146,87 @@ def compare(
         test=test,
         alpha=alpha,
         missing=missing,
-        seed=seed,
     )
-    options = {"columns": columns, "spread": spread, "rank": unit, "seed": seed}
-    means = _means(results.frame, chosen, shown, settings, found.higher_is_better, options)
-    by_buffer = None
-    if check is not None:
-        by_buffer = check.run(main, [str(name) for name in found.summary.index], settings)
-    write(_WRITERS[form](found, means))
-    if by_buffer is not None:
-        saved = html is not None or output is not None
-        write_buffer_ranks(by_buffer, form, beside=True, saved=saved)
+    means = _means(
+        results.frame, chosen, shown, settings, found.higher_is_better, spread=spread, rank=unit
+    )
+    ranks = None
+    if factors is not None:
+        ranks = _ranks_by_buffer(table[0], factors, main, found, settings, alpha=alpha, test=test)
+    tables: list[Any] = [one for one in (means, found, ranks) if one is not None]
+    forms = table_forms(*tables)
+    emit(
+        form,
+        _content(found, means, ranks),
+        text=lambda: _text(found, means, ranks),
+        csv=lambda: frame_csv(found.to_frame()),
+        latex=forms["latex"],
+        markdown=forms["markdown"],
+    )
+    if ranks is not None:
+        for line in [f"warning: {one}" for one in ranks.warnings] or [ranks.verdict]:
+            say(line)
     if html is not None:
-        tables = [one for one in (means, found, by_buffer) if one is not None]
         write_file(html, table_page(tables, title=f"By {found.title}"))
         say(f"page: {html}")
     if figure is not None:
-        _save_figure(found, figure)
+        with atomic_file(figure) as temporary:
+            found.figure().save(temporary)
+        say(f"diagram: {figure}")
     if output is not None:
-        _write_page(found, output, latex=as_latex)
-    if output is not None and by_buffer is not None:
-        write_file(output / "buffers.csv", frame_csv(by_buffer.to_frame()))
-        if as_latex:
-            write_file(output / "buffers.tex", by_buffer.to_latex() + "\n")
+        _write_folder(found, ranks, output, latex=as_latex)
+
+
+def _factors(tables: list[Path], text: str) -> list[float]:
+    """Return the multiples of the buffer; only runs have the scores that they need."""
+    from vuskit.bench import Run
+
+    if len(tables) > 1 or not Run(plan_folder(tables[0])).exists:
+        raise InvalidInputError(
+            "`buffers` needs scores: give one run folder, plan or pack, got "
+            f"{', '.join(repr(str(one)) for one in tables)}; saved scores become a run with: "
+            "vuskit evaluate FOLDER --output RUN"
+        )
+    try:
+        return [float(one) for one in text.split(",")]
+    except ValueError:
+        raise InvalidInputError(
+            f"`buffers` must be numbers separated by commas, such as 0.5,1,2, got {text!r}"
+        ) from None
+
+
+def _ranks_by_buffer(
+    source: Path,
+    factors: list[float],
+    measure: str | None,
+    found: TableComparison,
+    settings: str | None,
+    **options: Any,
+) -> BufferDependence:
+    from vuskit.studies import buffer_dependence
+
+    return buffer_dependence(
+        plan_folder(source),
+        factors=factors,
+        measure=measure or "vus_pr",
+        settings=settings,
+        detectors=[str(name) for name in found.summary.index],
+        **options,
+    )
+
+
+def _write_folder(
+    found: TableComparison, ranks: BufferDependence | None, folder: Path, *, latex: bool
+) -> None:
+    from vuskit.report.page.study_folder import write_comparison
+
+    with atomic_folder(folder) as temporary:
+        page = write_comparison(found, temporary, latex=latex)[0].name
+        if ranks is not None:
+            (temporary / "buffers.csv").write_text(frame_csv(ranks.to_frame()), encoding="utf-8")
+            if latex:
+                (temporary / "buffers.tex").write_text(ranks.to_latex() + "\n", encoding="utf-8")
+    say(f"page, tables and diagram: {folder / page}")
 
 
 def _means(
@@ -222,7 +235,7 @@ def _means(
     measures: list[str | None],
     settings: str | None,
     higher_is_better: bool,
-    options: dict[str, Any],
+    **options: Any,
 ) -> PublicationTable | None:
     """Return the table of means, as in a leaderboard; None without common series."""
     from vuskit.bench._leaderboard import directions
@@ -255,21 +268,9 @@ def _series_used(chosen: Selection, missing: str) -> str:
     )
 
 
-def _save_figure(found: TableComparison, path: Path) -> None:
-    with atomic_file(path) as temporary:
-        found.figure().save(temporary)
-    say(f"diagram: {path}")
-
-
-def _write_page(found: TableComparison, folder: Path, *, latex: bool) -> None:
-    from vuskit.cli.study._output import written
-    from vuskit.report.page.study_folder import write_comparison
-
-    page, *_ = written(write_comparison, found, folder, latex=latex)
-    say(f"page, tables and diagram: {page}")
-
-
-def _text(found: TableComparison, means: PublicationTable | None) -> str:
+def _text(
+    found: TableComparison, means: PublicationTable | None, by_buffer: BufferDependence | None
+) -> str:
     width = terminal_width()
     table = [] if means is None else [means.to_text(width), ""]
     groups = [
@@ -293,6 +294,7 @@ def _text(found: TableComparison, means: PublicationTable | None) -> str:
                 fill(group, width, initial_indent="  ", subsequent_indent="     ")
                 for group in groups or ["none"]
             ),
+            *([] if by_buffer is None else ["", by_buffer.to_text(width)]),
         ]
     )
 
@@ -315,40 +317,30 @@ def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3f}"
 
 
-def _json(found: TableComparison, means: PublicationTable | None) -> str:
-    overall, pairs = found.global_test, found.pairs
-    friedman: dict[str, Any] | None = None
-    if overall is not None:
-        friedman = {
-            "statistic": overall.statistic,
-            "p_value": overall.p_value,
-            "effect_size": overall.effect_size,
-        }
-    return document(
-        "comparison",
-        measure=found.title,
-        higher_is_better=found.higher_is_better,
-        rows=pairs.n,
-        rows_dropped=pairs.n_dropped,
-        rows_in_means=found.n_means,
-        alpha=pairs.alpha,
-        test=pairs.test,
-        correction=pairs.correction,
-        critical_difference=pairs.critical_difference,
-        smallest_p_value=pairs.smallest_p_value,
-        rows_needed=pairs.rows_needed,
-        friedman=friedman,
-        detectors=frame_records(found.to_frame()),
-        pairs=frame_records(found.pairs_frame()),
-        groups=[[str(name) for name in group] for group in found.groups],
-        cells=[] if means is None else table_cells(means),
-    )
-
-
-def _forms(name: str, found: TableComparison, means: PublicationTable | None) -> str:
-    """Return means and ranks as LaTeX or Markdown."""
-    tables = [found] if means is None else [means, found]
-    return "\n\n".join(getattr(table, f"to_{name}")() for table in tables)
+def _content(
+    found: TableComparison, means: PublicationTable | None, by_buffer: BufferDependence | None
+) -> dict[str, Any]:
+    """Return everything as plain data."""
+    pairs = found.pairs
+    return {
+        "measure": found.title,
+        "higher_is_better": found.higher_is_better,
+        "rows": pairs.n,
+        "rows_dropped": pairs.n_dropped,
+        "rows_in_means": found.n_means,
+        "alpha": pairs.alpha,
+        "test": pairs.test,
+        "correction": pairs.correction,
+        "critical_difference": pairs.critical_difference,
+        "smallest_p_value": pairs.smallest_p_value,
+        "rows_needed": pairs.rows_needed,
+        "friedman": found.global_test,
+        "detectors": found.to_frame(),
+        "pairs": found.pairs_frame(),
+        "groups": found.groups,
+        "cells": [] if means is None else means.cells,
+        "buffers": None if by_buffer is None else by_buffer.to_frame(),
+    }
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:
@@ -422,12 +414,3 @@ class _Scale:
     def bar(self, first: float, last: float) -> str:
         start, stop = self.place(first), self.place(last)
         return " " * start + "=" * (stop - start + 1)
-
-
-_WRITERS: dict[str, Callable[[TableComparison, PublicationTable | None], str]] = {
-    "table": _text,
-    "json": _json,
-    "csv": lambda found, _: frame_csv(found.to_frame()),
-    "latex": partial(_forms, "latex"),
-    "markdown": partial(_forms, "markdown"),
-}

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from vuskit._util.tables import csv_text
+from vuskit._util.tables import plain_data
 from vuskit._util.text import plural
+from vuskit.cli._command import Command
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_file, write_file
-from vuskit.cli._options import output_option
-from vuskit.cli._output import AsCsv, AsJson, chosen_format, document, say, write
+from vuskit.cli._options import MEASURES, AsJson, option, output_option
+from vuskit.cli._output import chosen_format, emit, say, write
 from vuskit.errors import InvalidInputError
-
-__all__ = ["app"]
 
 _SHOWN = 10
 
@@ -29,7 +27,7 @@ def conformance() -> None:
     """Test other implementations of the measures."""
 
 
-@app.command()
+@app.command(cls=Command)
 def export(
     output: Annotated[
         Path | None, output_option("FILE", "the JSON file. Default: standard output.")
@@ -53,17 +51,16 @@ def export(
     write(str(output))
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     results: Annotated[
         Path, typer.Argument(metavar="RESULTS", help="JSON file with your values by check id.")
     ],
     tolerance: Annotated[
         float | None,
-        typer.Option(min=0, metavar="X", help="Largest accepted difference. Default: 1e-9."),
+        option(MEASURES, "X", "Largest accepted difference. Default: 1e-9.", min=0),
     ] = None,
     as_json: AsJson = False,
-    as_csv: AsCsv = False,
 ) -> None:
     """Compare the values of another implementation with the conformance suite.
 
@@ -74,7 +71,6 @@ def check(
     """
     from vuskit.conformance import TOLERANCE, check_answers, conformance_suite
 
-    form = chosen_format(json=as_json, csv=as_csv)
     answers, name, version = _read(results)
     ours = conformance_suite()["version"]
     if version not in (None, ours):
@@ -83,23 +79,8 @@ def check(
             "export the suite again"
         )
     found = check_answers(answers, tolerance=TOLERANCE if tolerance is None else tolerance)
-    if form == "json":
-        write(
-            document(
-                "conformance-check",
-                implementation=name,
-                version=found.version,
-                tolerance=found.tolerance,
-                passed=found.passed,
-                measures=[{"name": key, **one} for key, one in found.counts.items()],
-                wrong=[dataclasses.asdict(one) for one in found.wrong],
-            )
-        )
-    elif form == "csv":
-        rows = [[key, *one.values()] for key, one in found.counts.items()]
-        write(csv_text(["measure", "right", "wrong", "missing"], rows))
-    else:
-        write(str(found))
+    content = {"implementation": name, "passed": found.passed, **plain_data(found)}
+    emit(chosen_format(json=as_json), content, text=lambda: str(found))
     for one in found.wrong[:_SHOWN]:
         say(f"wrong: {one.id}: expected {_shown(one.expected)}, got {_shown(one.got)}")
     if len(found.wrong) > _SHOWN:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,25 +11,24 @@ import typer
 
 from vuskit._util.tables import csv_text
 from vuskit._util.text import plural, quoted, wrapped_table
+from vuskit.cli._command import Command
 from vuskit.cli._completion import complete_datasets
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._options import AsLatex, AsMarkdown, flag
+from vuskit.cli._options import INPUT, AsCsv, AsJson, AsLatex, AsMarkdown, flag, option
 from vuskit.cli._output import (
-    AsCsv,
-    AsJson,
     chosen_format,
+    emit,
     emit_table,
-    json_text,
     say,
+    table_forms,
     terminal_width,
     write,
 )
+from vuskit.cli._progress import ProgressBar
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vuskit.datasets import Collection
-
-__all__ = ["app"]
+    from vuskit.datasets import Collection, DatasetInfo
 
 _MOST_SHOWN = 10  # files in a message
 
@@ -52,16 +49,39 @@ def data() -> None:
     """List and download public data sets; describe your own."""
 
 
-@app.command(name="list")
-def list_(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the public data sets; works offline.
+@app.command(name="list", cls=Command)
+def list_(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="Show details of this data set.",
+            autocompletion=complete_datasets,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List the public data sets, or show one: size, license, citation, origin.
 
-    Example: vuskit data list
+    Works offline.
+
+    Example: vuskit data list NAB
     """
-    from vuskit.datasets import list_datasets
+    from vuskit.datasets import get_dataset, list_datasets
 
-    records = [dataclasses.asdict(info) for info in list_datasets()]
     form = chosen_format(json=as_json, csv=as_csv)
+    if name is not None:
+        info = get_dataset(name)
+        row = dataclasses.asdict(info)
+        emit(
+            form,
+            info,
+            text=lambda: _details(info),
+            csv=lambda: csv_text(list(row), [list(row.values())]),
+        )
+        return
+    records = [dataclasses.asdict(info) for info in list_datasets()]
     if form == "table":
         records = [{**record, "how": _how(record)} for record in records]
     shown = {"name": "name", "n_series": "series", "how": "fetched", "title": "what"}
@@ -74,38 +94,25 @@ def _how(record: dict[str, Any]) -> str:
     return f"with {record['part_of']}" if record["part_of"] else "by hand"
 
 
-@app.command()
-def show(name: Name, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """Show details of a data set: size, license, citation, origin.
-
-    Example: vuskit data show NAB
-    """
-    from vuskit.datasets import cache_folder, get_dataset
+def _details(info: DatasetInfo) -> str:
+    from vuskit.datasets import cache_folder
     from vuskit.datasets.catalog import archive_sha256
 
-    form = chosen_format(json=as_json, csv=as_csv)
-    info = dataclasses.asdict(get_dataset(name))
-    if form == "json":
-        write(json_text(info))
-        return
-    if form == "csv":
-        write(csv_text(list(info), [list(info.values())]))
-        return
-    labels = {field: field.replace("n_", "").replace("_", " ") for field in info}
-    rows = [[labels[field], _number(value)] for field, value in info.items() if value is not None]
-    folder = cache_folder() / name
+    facts = {name: value for name, value in dataclasses.asdict(info).items() if value is not None}
+    rows = [[name.replace("n_", "").replace("_", " "), _number(v)] for name, v in facts.items()]
+    folder = cache_folder() / info.name
     rows.append(["here", str(folder) if folder.is_dir() else "no"])
-    found = archive_sha256(name)
+    found = archive_sha256(info.name)
     if found is not None:
         rows.append(["archive", f"SHA-256 {found}"])
-    write(wrapped_table(rows[0], rows[1:], terminal_width()))
+    return wrapped_table(rows[0], rows[1:], terminal_width())
 
 
 def _number(value: Any) -> str:
     return f"{value:,.10g}" if isinstance(value, (int, float)) else str(value)
 
 
-@app.command()
+@app.command(cls=Command)
 def describe(
     source: Annotated[
         Path,
@@ -115,17 +122,15 @@ def describe(
     ],
     format_name: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help="File format, see: vuskit list readers."),
+        option(INPUT, "NAME", "File format, see: vuskit list readers.", "--format"),
     ] = None,
     dataset_name: Annotated[
         str | None,
-        typer.Option(
-            "--dataset-name", metavar="NAME", help="Put all files into one data set of this name."
-        ),
+        option(INPUT, "NAME", "Put all files into one data set of this name."),
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Column of a long table that names the series."),
+        option(INPUT, "COLUMN", "Column of a long table that names the series."),
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -140,7 +145,6 @@ def describe(
     Example: vuskit data describe data/series --latex
     """
     from vuskit.bench import Run
-    from vuskit.cli._progress import DelayedProgressBar
     from vuskit.datasets import Collection, read_series
     from vuskit.datasets import describe as describe_series
 
@@ -160,7 +164,7 @@ def describe(
     else:
         found = read_series(source, **given)
         found = found if isinstance(found, Collection) else [found]
-    with DelayedProgressBar("reading") as bar:
+    with ProgressBar("reading") as bar:
         table = describe_series(found, progress=bar)
     failures = _report_files(found) if isinstance(found, Collection) else 0
     if not table.rows:
@@ -168,14 +172,10 @@ def describe(
             f"`FOLDER` must hold at least one readable series, got none in {str(source)!r}; "
             "vuskit list readers shows the formats"
         )
-    if form == "latex":
-        write(table.to_latex())
-    elif form == "markdown":
-        write(table.to_markdown())
-    elif form == "table":
-        write(table.to_text(terminal_width()))
-    else:
+    if form in ("json", "csv"):
         emit_table(form, [dataclasses.asdict(row) for row in table.rows], {})
+    else:
+        emit(form, table, **table_forms(table))
     if failures:
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
@@ -195,15 +195,15 @@ def _report_files(collection: Collection) -> int:
     return len(collection.failures)
 
 
-@app.command()
+@app.command(cls=Command)
 def fetch(
     name: Name,
     url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="URL of the archive. Default: as in the catalog."),
+        option(INPUT, "URL", "URL of the archive. Default: as in the catalog."),
     ] = None,
     sha256: Annotated[
-        str | None, typer.Option(metavar="DIGEST", help="Expected SHA-256 of the archive.")
+        str | None, option(INPUT, "DIGEST", "Expected SHA-256 of the archive.")
     ] = None,
     force: Annotated[bool, flag("--force", "Replace existing files; download again.")] = False,
 ) -> None:
@@ -217,22 +217,8 @@ def fetch(
     from vuskit.datasets import fetch as fetch_dataset
     from vuskit.datasets.catalog import archive_sha256
 
-    with _bar(name) as progress:
-        folder = fetch_dataset(name, url=url, sha256=sha256, force=force, progress=progress)
+    with ProgressBar(name, delay=0) as bar:
+        folder = fetch_dataset(name, url=url, sha256=sha256, force=force, progress=bar)
     say(f"SHA-256 of the archive: {archive_sha256(name)}")
     say(f"Next: run vuskit bench init, and set the folder of {name} in the plan")
     write(str(folder))
-
-
-@contextmanager
-def _bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = (TextColumn(name), BarColumn(bar_width=20), DownloadColumn(), TransferSpeedColumn())
-    console = Console(stderr=True)
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -10,7 +10,7 @@ import re
 import sysconfig
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,37 +19,24 @@ import numpy as np
 import typer
 
 from vuskit import __version__
-from vuskit._util.tables import csv_text
 from vuskit._util.text import wrapped_table
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._output import (
-    AsCsv,
-    AsJson,
-    chosen_format,
-    document,
-    terminal_width,
-    write,
-)
+from vuskit.cli._options import AsJson
+from vuskit.cli._output import chosen_format, emit, terminal_width
 from vuskit.kernels.backend import core_name, native_core
 from vuskit.measures.evaluate import evaluate
-
-__all__ = ["doctor", "golden_case", "golden_values"]
 
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)[^;]*;.*extra\s*==\s*['\"]([a-z]+)['\"]")
 _NOT_PARTS = {"vuskit", "dev", "docs", "all"}
 
 
-def doctor(
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Show versions, the core, optional packages and the cache, and test the measures.
 
     The exit code is 1 if a measure returns a wrong value.
 
     Example: vuskit doctor
     """
-    form = chosen_format(json=as_json, csv=as_csv)
     found: dict[str, Any] = {
         "versions": _versions(),
         "core": _core(),
@@ -57,7 +44,7 @@ def doctor(
         "cache": _cache(),
         "self_test": list(_self_test()),
     }
-    write(_WRITERS[form](found))
+    emit(chosen_format(json=as_json), found, text=lambda: _text(found))
     if not all(check["passed"] for check in found["self_test"]):
         raise typer.Exit(ExitCode.FAULT)
 
@@ -197,25 +184,3 @@ def _text(found: dict[str, Any]) -> str:
         )
         lines += [f"        {name} gave {value!r}" for name, value in check["wrong"].items()]
     return "\n".join(lines)
-
-
-def _csv(found: dict[str, Any]) -> str:
-    """Return one row per version, core, package, cache entry and self-test."""
-    cache = found["cache"]
-    rows = [["version", name, version, None] for name, version in found["versions"].items()]
-    core = found["core"]
-    rows.append(["core", core["name"], core["instruction_set"], core["hint"]])
-    rows += [["part", part["name"], part["version"], part["install"]] for part in found["parts"]]
-    rows.append(["cache", cache["folder"], cache["writable"], " ".join(cache["datasets"])])
-    rows += [
-        ["self-test", check["settings"], check["passed"], " ".join(check["wrong"])]
-        for check in found["self_test"]
-    ]
-    return csv_text(["what", "name", "found", "more"], rows)
-
-
-_WRITERS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "table": _text,
-    "json": lambda found: document("doctor", **found),
-    "csv": _csv,
-}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -15,48 +15,38 @@ from numpy.typing import NDArray
 
 from vuskit._util.tables import csv_text
 from vuskit.alignment import ANCHORS
-from vuskit.buffers import BufferChoice, parse_buffer
-from vuskit.cli._completion import complete_columns
+from vuskit.buffers import BufferChoice
+from vuskit.cli._completion import complete_buffers, complete_columns
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_page, write_file
 from vuskit.cli._many_series import EvaluateOptions, Sources, evaluate_several
 from vuskit.cli._options import (
-    Address,
+    INPUT,
+    MEASURES,
     Align,
+    AsCsv,
+    AsJson,
     AsLatex,
     AsMarkdown,
-    Buffer,
-    Definition,
-    ExecutorKind,
+    Chance,
+    Dask,
     Html,
     LabelsPath,
     Load,
     Measures,
+    PathPattern,
     Processes,
-    Side,
     Spread,
-    Step,
-    TableColumns,
-    ThresholdName,
-    Thresholds,
-    VolumeFactor,
     Window,
     chosen_measures,
+    executor_of,
+    option,
     output_option,
-    parse_threshold,
 )
-from vuskit.cli._output import (
-    AsCsv,
-    AsJson,
-    chosen_format,
-    json_text,
-    say,
-    terminal_width,
-    write,
-)
+from vuskit.cli._output import chosen_format, emit, say, terminal_width
+from vuskit.cli._parameters import Given, takes
 from vuskit.datasets.columns import Columns, time_range
 from vuskit.datasets.inputs import load_source
-from vuskit.engine.executors import EXECUTOR_KINDS
 from vuskit.errors import (
     BufferNotFoundError,
     InvalidInputError,
@@ -64,13 +54,12 @@ from vuskit.errors import (
     UndefinedMeasureWarning,
 )
 from vuskit.inputs import check_choice
-from vuskit.kernels.labels import DEFINITIONS
-from vuskit.kernels.labels import Side as SideName
 from vuskit.measures.evaluate import evaluate_many
+from vuskit.measures.registry import with_measure_options
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.evaluation import RECORD_FIELDS, EvaluationReport
 from vuskit.report.latex import latex_table
-from vuskit.report.publication import COLUMNS, SPREADS
+from vuskit.report.publication import SPREADS
 from vuskit.report.tables import plain_table
 
 if TYPE_CHECKING:
@@ -79,20 +68,17 @@ if TYPE_CHECKING:
     from vuskit.measures.registry import Measure
     from vuskit.measures.results import Comparison
 
-__all__ = ["evaluate"]
-
 _DRAWS = 20
 _POINTS_DRAWN = 2_000_000  # random points for the chance level of a long series
 
-_WRITERS: dict[str, Callable[[EvaluationReport], str]] = {
-    "table": lambda report: plain_table(report, width=terminal_width()),
-    "json": lambda report: json_text(report.to_dict()),
-    "csv": lambda report: csv_text(RECORD_FIELDS, list(report.records())),
-    "latex": latex_table,
-    "markdown": lambda report: report.table.to_markdown(),
-}
 
-
+@takes(
+    EvaluationSettings,
+    flags=("buffer", "definition", "thresholds", "threshold"),
+    defaults={"buffer": "auto"},
+    completions={"buffer": complete_buffers},
+    panel=MEASURES,
+)
 def evaluate(
     sources: Annotated[
         list[str],
@@ -103,98 +89,63 @@ def evaluate(
         ),
     ],
     labels: LabelsPath = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="How to read paths, such as '{detector}/{series}.npy'.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of a long table that names the series."),
-    ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of a long table that names the data set."),
-    ] = None,
-    align: Align = None,
-    window: Window = None,
     label: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN", help="Column with the labels.", autocompletion=complete_columns
-        ),
+        option(INPUT, "COLUMN", "Column with the labels.", autocompletion=complete_columns),
     ] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with scores. Default: all other numeric columns. Repeat for several.",
+        option(
+            INPUT,
+            "COLUMN",
+            "Column with scores. Default: all other numeric columns. Repeat for several.",
             autocompletion=complete_columns,
         ),
     ] = None,
     value: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with the series itself. Repeat for more channels.",
+        option(
+            INPUT,
+            "COLUMN",
+            "Column with the series itself. Repeat for more channels.",
             autocompletion=complete_columns,
         ),
     ] = None,
+    pattern: PathPattern = None,
+    by: Annotated[
+        str | None, option(INPUT, "COLUMN", "Column of a long table that names the series.")
+    ] = None,
+    dataset: Annotated[
+        str | None, option(INPUT, "COLUMN", "Column of a long table that names the data set.")
+    ] = None,
+    align: Align = None,
+    window: Window = None,
     train_length: Annotated[
         str | None,
-        typer.Option(
-            metavar="N|auto|none",
-            help="Exclude the first N points as training data; auto: as the file name says.",
+        option(
+            INPUT,
+            "N|auto|none",
+            "Exclude the first N points as training data; auto: as the file name says.",
         ),
     ] = None,
-    positive: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Label that means anomalous.")
-    ] = None,
+    positive: Annotated[str | None, option(INPUT, "LABEL", "Label that means anomalous.")] = None,
     measure: Measures = None,
+    *,
+    given: Given,
+    chance: Chance = None,
     load: Load = None,
-    buffer: Buffer = "auto",
-    buffer_fallback: Annotated[
-        int | None,
-        typer.Option(
-            min=0, metavar="N", help="Buffer to use if the rule finds none. Default: an error."
-        ),
-    ] = None,
-    volume_factor: VolumeFactor = 1.0,
-    side: Side = "both",
-    step: Step = 1,
-    definition: Definition = EvaluationSettings.definition,
-    thresholds: Thresholds = None,
-    threshold: ThresholdName = "sigma",
-    k: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="k of Precision@k. Default: the number of anomalous points."
-        ),
-    ] = None,
-    chance: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Number of random scores for the chance level. 0: no chance level.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    as_latex: AsLatex = False,
-    as_markdown: AsMarkdown = False,
-    html: Html = None,
     output: Annotated[
         Path | None,
         output_option("FOLDER", "a run of several series, which can be resumed."),
     ] = None,
-    columns: TableColumns = None,
+    html: Html = None,
     spread: Spread = "std",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_latex: AsLatex = False,
+    as_markdown: AsMarkdown = False,
     processes: Processes = 0,
-    executor: ExecutorKind = "local",
-    address: Address = None,
+    dask: Dask = None,
 ) -> None:
     """Evaluate the anomaly scores of one series, or of many.
 
@@ -208,26 +159,12 @@ def evaluate(
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
     check_page("--html", html)
     if align is not None:
-        check_choice("--align", align, ANCHORS)
-    check_choice("--executor", executor, EXECUTOR_KINDS)
-    check_choice("--spread", spread, SPREADS)
-    if columns is not None:
-        check_choice("--columns", columns, COLUMNS)
+        check_choice("align", align, ANCHORS)
+    check_choice("spread", spread, SPREADS)
     # Check all options before reading files, which may be large.
-    wanted = chosen_measures(measure, load)
-    check_choice("--definition", definition, DEFINITIONS)
-    check_choice("--side", side, get_args(SideName))
-    settings = EvaluationSettings(
-        buffer=parse_buffer(buffer, name="--buffer"),
-        definition=definition,
-        thresholds=thresholds,
-        step=step,
-        side=side,
-        threshold=parse_threshold(threshold),
-        k=k,
-        buffer_fallback=buffer_fallback,
-        volume_factor=volume_factor,
-    )
+    options_of_measures = given.pop("measure_options", ())
+    wanted = with_measure_options(chosen_measures(measure, load), options_of_measures, rename=True)
+    settings = EvaluationSettings(**{"buffer": "auto", **given})
     requested = Sources(
         tuple(sources),
         labels=labels,
@@ -238,16 +175,13 @@ def evaluate(
         window=window,
     )
     options = EvaluateOptions(
-        output,
-        processes,
-        executor,
-        address,
-        form,
-        html,
-        chance,
-        measure is not None,
-        columns,
-        spread,
+        output=output,
+        executor=executor_of(dask, processes) if dask or processes else None,
+        form=form,
+        html=html,
+        chance=chance,
+        measures_given=measure is not None,
+        spread=spread,
     )
     inputs = None if output is not None else requested.open()
     if inputs is not None and len(inputs) == 1:
@@ -312,7 +246,14 @@ def _evaluate_one(
         channels=channels if has_values else {},
         dates=None if loaded.dates is None else loaded.dates[first:],
     )
-    write(_WRITERS[form](report))
+    emit(
+        form,
+        report.to_dict(),
+        text=lambda: plain_table(report, width=terminal_width()),
+        csv=lambda: csv_text(RECORD_FIELDS, list(report.records())),
+        latex=lambda: latex_table(report),
+        markdown=report.table.to_markdown,
+    )
     if html is not None:
         from vuskit.report.page import series_page_html
 
@@ -414,7 +355,7 @@ def _buffer(
     try:
         return settings.choose_buffer(values=values, y_true=labels)
     except BufferNotFoundError as error:
-        reason = str(error).replace("`buffer_fallback`", "--buffer-fallback")
+        reason = str(error).replace("`buffer_fallback`", "--set buffer_fallback=N")
         if values is None:
             reason = (
                 f"`--buffer {settings.buffer}` needs the series itself; name its column with "

@@ -13,14 +13,23 @@ import typer
 from vuskit._util.interrupts import end_interrupts
 from vuskit._util.optional import require
 from vuskit.cli._files import check_exists, plan_folder
-from vuskit.cli._options import Align, LabelsPath, Load, Window, flag, load_file
+from vuskit.cli._options import (
+    EXECUTION,
+    Align,
+    LabelsPath,
+    Load,
+    PathPattern,
+    StudyFolders,
+    Window,
+    flag,
+    load_file,
+    option,
+)
 from vuskit.cli._output import say
 from vuskit.cli.study import DEFAULT_OUTPUT
 
 if TYPE_CHECKING:
     from vuskit.explore.content import Content
-
-__all__ = ["StudyReader", "explore"]
 
 
 def explore(
@@ -32,28 +41,17 @@ def explore(
         ),
     ],
     labels: LabelsPath = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="How to read paths, such as '{detector}/{series}.npy'.",
-        ),
-    ] = None,
+    pattern: PathPattern = None,
     align: Align = None,
     window: Window = None,
-    studies: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER", help="Folder of studies to add to the page. Repeat for several."
-        ),
-    ] = None,
+    studies: StudyFolders = None,
     port: Annotated[
         int,
-        typer.Option(min=0, max=65535, metavar="N", help="Port on this machine. 0: any free port."),
+        option(EXECUTION, "N", "Port on this machine. 0: any free port.", min=0, max=65535),
     ] = 0,
     load: Load = None,
     no_browser: Annotated[
-        bool, flag("--no-browser", "Print the address without opening the browser.")
+        bool, flag("--no-browser", "Print the address without opening the browser.", EXECUTION)
     ] = False,
 ) -> None:
     """Explore a run or saved scores in the browser, also during the run.

@@ -2,55 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from vuskit.cli._options import AsLatex, AsMarkdown, flag
-from vuskit.cli._output import (
-    AsCsv,
-    AsJson,
-    chosen_format,
-    emit_table,
-    say,
-    terminal_width,
-    write,
-)
+from vuskit.cli._completion import complete_kinds
+from vuskit.cli._options import OUTPUT, AsCsv, AsJson, AsLatex, AsMarkdown, flag
+from vuskit.cli._output import chosen_format, emit_table, say, table_forms, write
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
 from vuskit.measures.properties import list_properties
 from vuskit.measures.registry import list_measures
 
-__all__ = ["app"]
-
-app = typer.Typer(help="List measures, detectors, studies and more.", no_args_is_help=True)
+Records = list[dict[str, Any]]
 
 
-@app.callback()
-def list_() -> None:
-    """List measures, detectors, studies and more."""
-
-
-@app.command()
-def measures(
+def list_(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="measures, detectors, readers (file formats), thresholds, studies or families "
+            "(of synthetic series).",
+            autocompletion=complete_kinds,
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Show this entry; of a study, its parameters."),
+    ] = None,
     properties: Annotated[
-        bool, flag("--properties", "Show the properties of each measure instead.")
+        bool, flag("--properties", "Show the properties of each measure instead.", OUTPUT)
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatex = False,
     as_markdown: AsMarkdown = False,
 ) -> None:
-    """List the measures: the thirteen of the paper, then others.
+    """List measures, detectors, studies and more, or the parameters of one study.
 
-    Example: vuskit list measures --properties
+    Example: vuskit list studies robustness
     """
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
-    if properties:
-        _emit_properties(form)
-        return
-    if form in ("latex", "markdown"):
+    check_choice("KIND", kind, KINDS)
+    if form in ("latex", "markdown") and not properties:
         raise InvalidInputError(f"`--{form}` must be used with --properties")
-    records = [
+    if properties and kind == "measures":
+        table = list_properties("all" if name is None else name)
+        if form in ("json", "csv"):
+            emit_table(form, table.records(), {})
+        else:
+            write(table_forms(table)[form.replace("table", "text")]())
+        return
+    read, shown = KINDS[kind]
+    records = read()
+    if name is not None:
+        check_choice("NAME", name, [record["name"] for record in records])
+        records = [record for record in records if record["name"] == name]
+    if name is not None and kind == "studies":
+        records, shown = _parameters(name), {"name": "name", "default": "default", "help": "what"}
+    emit_table(form, records, shown)
+
+
+def _measures() -> Records:
+    return [
         {
             "name": measure.name,
             "title": measure.title,
@@ -59,69 +75,39 @@ def measures(
             "highest": measure.bounds[1],
             "higher_is_better": measure.higher_is_better,
             "group": measure.group,
-            "paper": measure.group == "paper",
             "reference": measure.reference,
         }
         for measure in list_measures()
     ]
-    shown = {"name": "name", "title": "title", "group": "group", "reference": "defined in"}
-    emit_table(form, records, shown)
 
 
-def _emit_properties(form: str) -> None:
-    table = list_properties()
-    if form == "latex":
-        write(table.to_latex())
-    elif form == "markdown":
-        write(table.to_markdown())
-    elif form == "table":
-        write(table.to_text(terminal_width()))
-    else:
-        emit_table(form, table.records(), {})
-
-
-@app.command()
-def detectors(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the detectors with their parameters.
-
-    Example: vuskit list detectors --json
-    """
-    from vuskit.detectors import (
-        list_detectors,
-    )
+def _detectors() -> Records:
+    from vuskit.detectors import list_detectors
     from vuskit.detectors.registry import detector_class
 
-    records: list[dict[str, Any]] = []
+    records = []
     for name in list_detectors():
         try:
             found = detector_class(name)
         except InvalidInputError as error:  # a plug-in that cannot be loaded
             say(f"warning: plug-in ignored: {error}")
             continue
+        parameters = list(found.parameter_names())
         records.append(
             {
                 "name": name,
                 "title": found.title,
-                "parameters": list(found.parameter_names()),
+                "parameters": parameters,
                 "reference": found.reference,
             }
         )
-    emit_table(
-        chosen_format(json=as_json, csv=as_csv),
-        records,
-        {"name": "name", "title": "title", "parameters": "parameters"},
-    )
+    return records
 
 
-@app.command()
-def readers(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the recognized file formats.
-
-    Example: vuskit list readers
-    """
+def _readers() -> Records:
     from vuskit.datasets import list_formats
 
-    records: list[dict[str, Any]] = [
+    return [
         {
             "name": entry.name,
             "title": entry.title,
@@ -130,65 +116,50 @@ def readers(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
         }
         for entry in list_formats()
     ]
-    shown = {"name": "name", "layout": "files"}
-    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
 
 
-@app.command()
-def thresholds(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the threshold rules for --threshold and for plans.
-
-    Example: vuskit list thresholds
-    """
+def _thresholds() -> Records:
     from vuskit.measures.thresholds import list_threshold_rules, rule_description
 
-    records = [
+    return [
         {"name": name, "description": rule_description(name).replace("``", "")}
         for name in list_threshold_rules()
     ]
-    shown = {"name": "name", "description": "threshold"}
-    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
 
 
-@app.command()
-def studies(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the studies and the questions they answer.
-
-    Example: vuskit list studies
-    """
+def _studies() -> Records:
     from vuskit.studies import list_studies
 
-    records = [
-        {
-            "name": study.name,
-            "title": study.title,
-            "question": study.question,
-            "input": study.input,
-            "better": study.better,
-        }
-        for study in list_studies()
-    ]
-    shown = {"name": "name", "question": "question"}
-    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+    fields = ("name", "title", "question", "input", "better")
+    return [{name: getattr(study, name) for name in fields} for study in list_studies()]
 
 
-@app.command()
-def families(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
-    """List the families of synthetic series.
-
-    Example: vuskit list families
-    """
+def _families() -> Records:
     from vuskit.datasets.synthetic import list_families
 
-    records = [
-        {
-            "name": family.name,
-            "title": family.title,
-            "period": family.period,
-            "anomaly_length": family.anomaly_length,
-            "anomaly": family.anomaly,
-        }
-        for family in list_families()
+    fields = ("name", "title", "period", "anomaly_length", "anomaly")
+    return [{name: getattr(family, name) for name in fields} for family in list_families()]
+
+
+def _parameters(study: str) -> Records:
+    """Return the parameters that ``vuskit study NAME --set`` accepts."""
+    from vuskit.studies import get_study
+
+    return [
+        {"name": name, "default": one.text(one.default), "accepts": one.words, "help": one.help}
+        for name, one in get_study(study).options().items()
+        if one.help
     ]
-    shown = {"name": "name", "period": "period", "title": "imitates"}
-    emit_table(chosen_format(json=as_json, csv=as_csv), records, shown)
+
+
+KINDS: dict[str, tuple[Callable[[], Records], dict[str, str]]] = {
+    "measures": (
+        _measures,
+        {"name": "name", "title": "title", "group": "group", "reference": "defined in"},
+    ),
+    "detectors": (_detectors, {"name": "name", "title": "title", "parameters": "parameters"}),
+    "readers": (_readers, {"name": "name", "layout": "files"}),
+    "thresholds": (_thresholds, {"name": "name", "description": "threshold"}),
+    "studies": (_studies, {"name": "name", "question": "question"}),
+    "families": (_families, {"name": "name", "period": "period", "title": "imitates"}),
+}

@@ -6,20 +6,13 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from vuskit.cli._files import check_page, write_file
-from vuskit.cli._options import OpenPage
+from vuskit.cli._options import FILE, OUTPUT, OpenPage, option
 from vuskit.cli._output import say
-
-__all__ = ["page"]
 
 
 def page(
-    empty: Annotated[
-        Path,
-        typer.Option("--empty", metavar="FILE", help="Where to write the empty page."),
-    ],
+    empty: Annotated[Path, option(OUTPUT, FILE, "Where to write the empty page.", "--empty")],
     open_page: OpenPage = False,
 ) -> None:
     """Write a page that evaluates files you drop on it; needs no Python, no network.

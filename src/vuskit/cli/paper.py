@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,38 +16,30 @@ from vuskit.cli._completion import complete_detectors, complete_exhibits
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_exists
 from vuskit.cli._options import (
-    Address,
-    ExecutorKind,
-    MemoryLimit,
+    EXECUTION,
+    INPUT,
+    OUTPUT,
+    AsCsv,
+    AsJson,
+    Budget,
+    Dask,
     OpenPage,
     Processes,
-    TimeLimit,
+    executor_of,
     flag,
+    option,
     output_option,
-    parse_duration,
     seed_option,
     split_list,
 )
-from vuskit.cli._output import (
-    AsCsv,
-    AsJson,
-    chosen_format,
-    document,
-    frame_records,
-    say,
-    terminal_width,
-    write,
-)
-from vuskit.cli._progress import overall_progress
+from vuskit.cli._output import chosen_format, emit, say, terminal_width
+from vuskit.cli._progress import ProgressBar
 from vuskit.cli._stopping import resumable
-from vuskit.cli.study._command import AsPublished, Published
+from vuskit.cli.study import AsPublished, Published
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
     from vuskit.paper import PaperResult
-
-__all__ = ["paper"]
 
 _OUTPUT = Path("paper")
 _BUDGET, _DEMO_BUDGET = 300.0, 100.0
@@ -62,69 +52,56 @@ def paper(
             metavar="DATA", help="Saved scores, a run folder or plan, or a folder of series."
         ),
     ] = None,
-    demo: Annotated[bool, flag("--demo", "Use synthetic series. Takes a few minutes.")] = False,
+    demo: Annotated[
+        bool, flag("--demo", "Use synthetic series; takes some minutes.", INPUT)
+    ] = False,
     output: Annotated[
         Path, output_option("FOLDER", "results. The same command resumes.")
     ] = _OUTPUT,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Make only these exhibits, e.g. fig-11. Repeat or separate with commas.",
+        option(
+            OUTPUT,
+            "NAME",
+            "Make only these exhibits, e.g. fig-11. Repeat or separate with commas.",
             autocompletion=complete_exhibits,
         ),
     ] = None,
     run_detectors: Annotated[
         list[str] | None,
-        typer.Option(
-            "--detectors",
-            metavar="NAME",
-            help="Detectors to run on series without scores. Default: those of the paper that are "
+        option(
+            EXECUTION,
+            "NAME",
+            "Detectors to run on series without scores. Default: those of the paper that are "
             "installed. Repeat or separate with commas.",
+            "--detectors",
             autocompletion=complete_detectors,
         ),
     ] = None,
     example: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="SERIES",
-            help="Series for figures that show a single one, e.g. ECG/MBA_ECG805_data. Repeat for "
+        option(
+            OUTPUT,
+            "SERIES",
+            "Series for figures that show a single one, e.g. ECG/MBA_ECG805_data. Repeat for "
             "several.",
         ),
     ] = None,
     pairs: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            INPUT,
+            "GOOD:BAD,...",
+            "Accurate and inaccurate detector, e.g. AE:OCSVM. Repeat or separate with commas.",
             "--pairs",
-            metavar="GOOD:BAD,...",
-            help="Accurate and inaccurate detector, e.g. AE:OCSVM. Repeat or separate with commas.",
-        ),
-    ] = None,
-    datasets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--datasets",
-            metavar="NAME",
-            help="Data sets that get separate panels. Repeat or separate with commas.",
         ),
     ] = None,
     as_published: AsPublished = False,
     published: Published = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            parser=parse_duration,
-            metavar="TIME",
-            help="Time budget for timing, e.g. 90s or 5m; skips the slowest cells. Default: 5m.",
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
+    budget: Budget = None,
     seed: Annotated[int, seed_option("detectors and generated series")] = 0,
-    executor: ExecutorKind = "local",
-    address: Address = None,
     processes: Processes = 0,
-    time_limit: TimeLimit = None,
-    memory_limit: MemoryLimit = None,
+    dask: Dask = None,
     open_page: OpenPage = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -137,34 +114,25 @@ def paper(
 
     Example: vuskit paper scores --only fig-11,table-3 --output paper
     """
-    from vuskit.engine import ExecutorSettings, Limits
-    from vuskit.paper import (
-        reproduce,
-    )
+    from vuskit.paper import reproduce
     from vuskit.paper.demo import DEMO_DETECTORS, DEMO_OPTIONS, write_demo_series
     from vuskit.paper.exhibits import select_exhibits
 
     form = chosen_format(json=as_json, csv=as_csv)
-    check_choice("--executor", executor, ("local", "dask"))
     if demo is (data is not None):
         raise InvalidInputError("`vuskit paper` needs either DATA or --demo; see --help")
     for path in (data, published):
         if path is not None:
             check_exists(path)
     names = split_list(only)
-    with _option_names():
-        select_exhibits(names)
-    options: dict[str, Any] = {"title": title} if title else {}
+    select_exhibits(names)
+    options: dict[str, Any] = {}
     chosen = split_list(run_detectors)
     if demo:
         data = write_demo_series(output / "work" / "demo-series", seed=seed)
         options |= {"options": DEMO_OPTIONS, "quick": True}
         chosen = chosen or list(DEMO_DETECTORS)
-    with (
-        resumable(output / "work"),
-        overall_progress() as progress,
-        _option_names(),
-    ):
+    with resumable(output / "work"), ProgressBar(delay=0) as bar:
         result = reproduce(
             data,
             output=output,
@@ -172,17 +140,20 @@ def paper(
             detectors=chosen,
             example=example or (),
             pairs=[_pair(text) for text in split_list(pairs) or ()],
-            datasets=split_list(datasets) or (),
             as_published=as_published,
             published=published,
             budget=budget or (_DEMO_BUDGET if demo else _BUDGET),
-            executor=ExecutorSettings(executor, processes or os.cpu_count() or 1, address),
-            limits=Limits(seconds=time_limit, memory=memory_limit),
+            executor=executor_of(dask, processes),
             seed=seed,
-            progress=progress,
+            progress=_shown_by(bar),
             **options,
         )
-    _WRITERS[form](result)
+    emit(
+        form,
+        _content(result),
+        text=lambda: _text(result),
+        csv=lambda: frame_csv(result.findings.to_frame()),
+    )
     if result.published is not None:
         for note in result.published.notes():
             say(f"published values: {note}")
@@ -203,26 +174,20 @@ def paper(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
-_OPTION_NAMES = {
-    "`only`": "`--only`",
-    "`detectors`": "`--detectors`",
-    "`example`": "`--example`",
-    "`pairs`": "`--pairs`",
-    "`datasets`": "`--datasets`",
-    "`source`": "`DATA`",
-}
+def _shown_by(bar: ProgressBar) -> Callable[[Any], None]:
+    """Return a function that shows the progress of all steps in one bar."""
+    last_step = ""
 
+    def advance(progress: Any) -> None:
+        nonlocal last_step
+        if progress.step != last_step:
+            last_step = progress.step
+            bar.step(last_step)
+        counted = f"{progress.done:,}/{progress.total:,} " if progress.total else ""
+        doing = f"{counted}{progress.name}"
+        bar(round(100 * progress.share), 100, progress.seconds_left, doing)
 
-@contextmanager
-def _option_names() -> Iterator[None]:
-    """Replace argument names by option names in errors."""
-    try:
-        yield
-    except InvalidInputError as error:
-        text = str(error)
-        for name, option in _OPTION_NAMES.items():
-            text = text.replace(name, option)
-        raise InvalidInputError(text) from error
+    return advance
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -242,8 +207,8 @@ def _pair(text: str) -> tuple[str, str]:
 # -- output ----------------------------------------------------------------------------------------
 
 
-def _write_text(result: PaperResult) -> None:
-    """Write the findings as text."""
+def _text(result: PaperResult) -> str:
+    """Return the findings as text."""
     from vuskit.paper.findings import Verdict
 
     width = terminal_width()
@@ -271,42 +236,28 @@ def _write_text(result: PaperResult) -> None:
         needs = "; ".join(f"{', '.join(numbers)} ({need})" for need, numbers in by_need.items())
         text = f"not checked, because `--only` leaves out their exhibits: {needs}"
         lines.append(textwrap.fill(text, width, subsequent_indent="    ", break_on_hyphens=False))
-    write("\n".join(lines))
+    return "\n".join(lines)
 
 
-def _write_json(result: PaperResult) -> None:
-    more = {}
+def _content(result: PaperResult) -> dict[str, Any]:
+    """Return everything as plain data."""
+    content: dict[str, Any] = {
+        "folder": result.folder,
+        "page": result.page,
+        "exhibits": [
+            {
+                "exhibit": one.exhibit.key,
+                "title": one.exhibit.title,
+                "caption": one.caption,
+                "reason": one.reason,
+                "files": [result.folder / name for name in one.files],
+            }
+            for one in result.exhibits
+        ],
+        "findings": result.findings.to_frame(),
+        "notes": result.notes,
+    }
     if result.published is not None:
         files = sorted(result.folder.glob("published-*.*"))
-        more["published"] = {**result.published.to_dict(), "files": files}
-    write(
-        document(
-            "paper",
-            folder=result.folder,
-            page=result.page,
-            exhibits=[
-                {
-                    "exhibit": one.exhibit.key,
-                    "title": one.exhibit.title,
-                    "caption": one.caption,
-                    "reason": one.reason,
-                    "files": [result.folder / name for name in one.files],
-                }
-                for one in result.exhibits
-            ],
-            findings=frame_records(result.findings.to_frame()),
-            notes=list(result.notes),
-            **more,
-        )
-    )
-
-
-def _write_csv(result: PaperResult) -> None:
-    write(frame_csv(result.findings.to_frame()))
-
-
-_WRITERS: dict[str, Callable[[PaperResult], None]] = {
-    "table": _write_text,
-    "json": _write_json,
-    "csv": _write_csv,
-}
+        content["published"] = {**result.published.to_dict(), "files": files}
+    return content

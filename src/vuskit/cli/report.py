@@ -12,16 +12,26 @@ import typer
 from vuskit._util.names import match_names
 from vuskit._util.text import quoted
 from vuskit.cli._files import check_file, check_page, plan_folder, write_file
-from vuskit.cli._options import Load, OpenPage, load_file, output_option, series_option
+from vuskit.cli._options import (
+    FILE,
+    OUTPUT,
+    Load,
+    OpenPage,
+    StudyFolders,
+    load_file,
+    option,
+    output_option,
+    series_option,
+)
 from vuskit.cli._output import say, wrapped, write
-from vuskit.cli._progress import DelayedProgressBar
-from vuskit.cli.study._output import report_inputs
+from vuskit.cli._progress import ProgressBar
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.report.page import RunReport
 
-__all__ = ["report"]
+
+_LISTED = 5
 
 
 def report(
@@ -34,23 +44,13 @@ def report(
     output: Annotated[
         Path | None, output_option("FILE", "the page. Default: RUN/page.html.")
     ] = None,
-    studies: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER", help="Folder of studies to add to the page. Repeat for several."
-        ),
-    ] = None,
-    series: Annotated[
-        list[str] | None,
-        series_option("always draw"),
-    ] = None,
+    studies: StudyFolders = None,
+    series: Annotated[list[str] | None, series_option("always draw")] = None,
     title: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Title of the page. Default: the name of the run."),
+        str | None, option(OUTPUT, "TEXT", "Title of the page. Default: the name of the run.")
     ] = None,
     notes: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Text file to show below the title."),
+        Path | None, option(OUTPUT, FILE, "Text file to show below the title.")
     ] = None,
     load: Load = None,
     open_page: OpenPage = False,
@@ -84,7 +84,7 @@ def report(
         from vuskit.report.page import RunReport
 
         found = RunReport.read(folder)
-        with DelayedProgressBar("drawing") as bar:
+        with ProgressBar("drawing") as bar:
             page = run_page_html(
                 found,
                 studies=results,
@@ -102,6 +102,28 @@ def report(
         webbrowser.open(target.resolve().as_uri())
 
 
+def report_inputs(results: Sequence[Any]) -> None:
+    """Report the inputs of saved results, and inputs that have changed since."""
+    from vuskit.studies import changed_inputs
+    from vuskit.studies.sources import shared_place
+
+    users: dict[tuple[Any, ...], list[str]] = {}
+    for result in results:
+        if result.inputs:
+            users.setdefault(result.inputs, []).append(result.kind)
+    changed = set(changed_inputs(one for inputs in users for one in inputs))
+    for inputs, kinds in users.items():
+        studies, place = ", ".join(kinds), shared_place(inputs)
+        say(f"{studies}: made from {len(inputs):,} series" + (f" in {place}" if place else ""))
+        names = [one.name for one in inputs if one in changed]
+        if names:
+            more = ", ..." if len(names) > _LISTED else ""
+            say(
+                f"{studies}: warning: {len(names):,} of these series changed since "
+                f"({', '.join(names[:_LISTED])}{more}); run the studies again"
+            )
+
+
 def _read_notes(path: Path) -> str:
     check_file(path, holds="notes")
     try:
@@ -113,10 +135,10 @@ def _read_notes(path: Path) -> str:
 
 
 def _refuse_texts(title: str | None, notes: Path | None) -> None:
-    for option, given in (("--title", title), ("--notes", notes)):
+    for name, given in (("--title", title), ("--notes", notes)):
         if given is not None:
             raise InvalidInputError(
-                f"`{option}` must be used with a run, got a folder of studies; omit it"
+                f"`{name}` must be used with a run, got a folder of studies; omit it"
             )
 
 

@@ -55,7 +55,7 @@ measures.jsonl  measures of the plan
 starts.jsonl    versions and notes
 scores/         one .npy file per score, named by the key of its job
 
-Check it:     vuskit verify FILE
+Check it:     vuskit bench verify FILE
 Compare it:   vuskit compare FILE other-results.csv
 """
 
@@ -377,7 +377,7 @@ class Archive:
         if scores_digest(scores) != digest:
             raise ChangedInputError(
                 f"{name} in {self.path} must match its digest, got different content; check the "
-                "pack with `vuskit verify`"
+                "pack with `vuskit bench verify`"
             )
         return scores
 

@@ -1,4 +1,4 @@
-"""``vuskit bench pack`` and ``vuskit verify`` as users meet them: real processes, real files."""
+"""``vuskit bench pack`` and ``bench verify`` as users meet them: real processes, real files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def place(tmp_path_factory):
 
 
 def test_verify_computes_every_value_again_and_runs_no_code(place):
-    found = vuskit(place, "verify", "first.vuskit.zip")
+    found = vuskit(place, "bench", "verify", "first.vuskit.zip")
     assert found.returncode == 0, found.stderr
     assert "4 score files, 12 results, 8 values recomputed, 0 problems" in found.stdout
     assert "4 evaluations were not recomputed: that would run custom code" in found.stderr
@@ -79,7 +79,7 @@ def test_verify_computes_every_value_again_and_runs_no_code(place):
 
 
 def test_verify_computes_own_measures_if_allowed(place):
-    found = vuskit(place, "verify", "first.vuskit.zip", "--allow-code", "--json")
+    found = vuskit(place, "bench", "verify", "first.vuskit.zip", "--allow-code", "--json")
     assert found.returncode == 0, found.stderr
     content = json.loads(found.stdout)
     assert (content["values"], content["skipped"], content["problems"]) == (12, 0, [])
@@ -97,14 +97,14 @@ def test_a_changed_value_is_exit_code_4(place, tmp_path):
             if name == "results.jsonl":
                 data = re.sub(rb'(auc_pr\\": )[0-9.]+', rb"\g<1>0.99", data)
             after.writestr(name, data)
-    found = vuskit(tmp_path, "verify", target)
+    found = vuskit(tmp_path, "bench", "verify", target)
     assert found.returncode == 4
     assert "results.jsonl: differs from its digest" in found.stdout
     assert "is stored as 0.99, but recomputed as" in found.stdout
 
 
 def test_verify_takes_a_run_folder_too(command, place):
-    found = command("verify", place / "first")
+    found = command("bench", "verify", place / "first")
     assert found.code == 0, found.err
     assert "4 score files, 12 results" in found.out
 
@@ -125,7 +125,7 @@ def test_a_pack_without_scores(place, tmp_path):
     packed = vuskit(place, "bench", "pack", "first", target, "--no-scores")
     assert packed.returncode == 0, packed.stderr
     assert "without scores" in packed.stderr
-    found = vuskit(tmp_path, "verify", target)
+    found = vuskit(tmp_path, "bench", "verify", target)
     assert found.returncode == 0
     assert "0 values recomputed, 0 problems" in found.stdout
     assert "the pack holds no scores" in found.stderr
@@ -140,7 +140,7 @@ def test_a_pack_without_scores(place, tmp_path):
         ("bench retry first.vuskit.zip", "holds only results and cannot run"),
         ("bench run-job first.vuskit.zip 0a", "holds only results and cannot run"),
         ("bench verify first.vuskit.zip --repair", "`--repair` must be used with a run folder"),
-        ("verify nowhere.zip", "which does not exist"),
+        ("bench verify nowhere.zip", "there is no such file"),
     ],
 )
 def test_what_a_pack_cannot_do_is_said(command, monkeypatch, place, line, reason):

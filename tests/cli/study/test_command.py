@@ -80,7 +80,7 @@ def test_study_of_a_file_is_a_command(folder, own, tmp_path, form):
     line = ("study", "spread", folder, *form.format(own).split(), *QUICK, "--output", tmp_path)
     found = invoke(*line, "--json")
     assert found.exit_code == 0, found.output
-    double = invoke(*line, "--json", "--factor", "2")
+    double = invoke(*line, "--json", "--set=factor=2")
     assert numbers(double)["vus_pr"]["spread"] == 2 * numbers(found)["vus_pr"]["spread"] > 0
     assert (tmp_path / "spread.md").exists()
 
@@ -96,33 +96,14 @@ def test_failed_series_end_with_code_3(folder, own, tmp_path):
     assert "ValueError: no" in found.stderr
 
 
-def test_help_of_a_file(own):
-    found = invoke("study", "spread", "--load", own, "--help")
-    assert found.exit_code == 0
-    assert "How far apart are detectors?" in found.output
-    assert "--factor" in found.output
-    assert max(map(len, found.output.splitlines())) <= 80
-
-
-def told(result):
-    """Text of a box without its frame."""
-    return " ".join(result.output.replace("│", " ").split())
-
-
-def test_unknown_study(folder, tmp_path):
+def test_unknown_study(folder):
     found = invoke("study", "sprad", folder)
-    assert found.exit_code == 2
-    assert "No such command 'sprad'" in told(found)
-    assert "For a custom study, add its file: --load FILE." in told(found)
-    assert "saved result" not in told(found)
-    (tmp_path / "sprad_result.npz").touch()
-    for option in (("--output", tmp_path), (f"--output={tmp_path}",)):
-        found = invoke("study", "sprad", folder, *option)
-        assert "To show its saved result: vuskit report" in told(found)
+    assert isinstance(found.exception, InvalidInputError)
+    assert "`STUDY` must be one of 'robustness'" in str(found.exception)
 
 
 def test_finished_series_are_counted(folder, tmp_path):
-    line = ("study", "consistency", folder, *QUICK, "--output", tmp_path, "--min-series", "2")
+    line = ("study", "consistency", folder, *QUICK, "--output", tmp_path, "--set=min_series=2")
     first = invoke(*line)
     assert "already finished" not in first.stderr
     again = invoke(*line)
@@ -130,7 +111,7 @@ def test_finished_series_are_counted(folder, tmp_path):
 
 
 def test_limits_are_accepted(folder, tmp_path):
-    line = ("study", "consistency", folder, *QUICK, "--output", tmp_path, "--min-series", "2")
+    line = ("study", "consistency", folder, *QUICK, "--output", tmp_path, "--set=min_series=2")
     found = invoke(*line, "--time-limit", "10m", "--memory-limit", "8GB")
     assert found.exit_code == 0, found.output
 
@@ -138,9 +119,10 @@ def test_limits_are_accepted(folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--executor", "cloud"), "`--executor` must be one of 'local', 'dask', got 'cloud'"),
-        (("--ties", "best"), "`--ties` must be one of"),
-        (("--definition", "x"), "`--definition` must be one of"),
+        (("--set=ties=best",), "`--set`: `ties` must be one of"),
+        (("--set=definition=x",), "`--set`: `definition` must be one of"),
+        (("--set=tie=min",), "did you mean 'ties'?"),
+        (("--quick",), "must be used with timing"),
     ],
 )
 def test_wrong_options(folder, tmp_path, options, text):

@@ -42,8 +42,8 @@ def data_of(page, key):
 def test_all_writes_one_page_of_all_studies(folder, tmp_path, illustrated):
     page = tmp_path / "page.html"
     out = tmp_path / "out"
-    arguments = ("--output", out, "--html", page, "--alpha", "0.3", "--json")
-    result = invoke("study", "all", folder, *QUICK, "--count", "3", *arguments)
+    arguments = ("--output", out, "--html", page, "--set=alpha=0.3", "--json")
+    result = invoke("study", "all", folder, *QUICK, "--set=count=3", *arguments)
     assert result.exit_code == 0, result.output
     assert f"page: {page}" in result.stderr
     assert "page" not in json.loads(result.stdout)
@@ -60,7 +60,7 @@ def test_all_writes_one_page_of_all_studies(folder, tmp_path, illustrated):
 
 def test_timings_have_a_page(tmp_path):
     page = tmp_path / "time.htm"
-    arguments = ("--quick", "--budget", "2s", "--repeats", "1", "--only", "auc")
+    arguments = ("--quick", "--budget", "2s", "--set=repeats=1", "--only", "auc")
     result = invoke("study", "timing", *arguments, "--output", tmp_path, "--html", page)
     assert result.exit_code == 0, result.output
     assert sections_of(page) == ["timing"]
@@ -70,7 +70,7 @@ def test_timings_have_a_page(tmp_path):
 @pytest.mark.parametrize("page", ["new/out/page.html", "new/page.html"])
 def test_a_page_may_be_in_a_folder_that_the_command_makes(tmp_path, monkeypatch, page):
     monkeypatch.chdir(tmp_path)
-    line = ("study", "scenarios", "--measure", "f_score", "--points", "600", "--buffer", "20")
+    line = ("study", "scenarios", "--measure", "f_score", "--set=n_points=600", "--buffer", "20")
     result = invoke(*line, "--output", tmp_path / "new" / "out", "--html", page)
     assert result.exit_code == 0, result.output
     assert sections_of(tmp_path / page) == ["scenarios"]

@@ -33,8 +33,8 @@ def published(tmp_path_factory):
 
 def test_options_that_are_given_replace_the_preset(folder, tmp_path):
     line = ("study", "robustness", folder, *MEASURES, "--as-published", "--output", tmp_path)
-    own = ("--noise", "uniform:0.1", "--thresholds", "40", "--perturbation", "noise")
-    result = invoke(*line, *own, "--measure-option", "auc_pr.interpolation=step", "--count", "10")
+    own = ("--set=noise=uniform:0.1", "--set=thresholds=40", "--set=perturbations=noise")
+    result = invoke(*line, *own, "--set=auc_pr.interpolation=step", "--set=count=10")
     assert result.exit_code == 0, result.output
     (found,) = load_study_results(tmp_path)
     study = found.study
@@ -48,7 +48,7 @@ def test_options_that_are_given_replace_the_preset(folder, tmp_path):
 
 
 def test_all_studies_follow_the_preset(folder, tmp_path):
-    line = ("study", "all", folder, *MEASURES, "--as-published", "--count", "3")
+    line = ("study", "all", folder, *MEASURES, "--as-published", "--set=count=3")
     result = invoke(*line, "--output", tmp_path)
     assert result.exit_code == 0, result.output
     found = {one.kind: one.study for one in load_study_results(tmp_path)}
@@ -61,7 +61,16 @@ def test_all_studies_follow_the_preset(folder, tmp_path):
 
 @pytest.mark.parametrize("form", ["", "--json", "--csv", "--latex"])
 def test_published_values_next_to_ours(folder, published, tmp_path, form):
-    line = ("study", "robustness", folder, *MEASURES, "--perturbation", "lag", "--count", "3")
+    line = (
+        "study",
+        "robustness",
+        folder,
+        *MEASURES,
+        "--set",
+        "perturbations=lag",
+        "--set",
+        "count=3",
+    )
     given = [form] if form else []
     result = invoke(*line, "--published", published, "--output", tmp_path, *given)
     assert result.exit_code == 0, result.output
@@ -86,9 +95,9 @@ def test_published_values_next_to_ours(folder, published, tmp_path, form):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("--noise", "normals:0:1"), "`--noise` must be uniform[:X] or normal"),
-        (("--lag", "labels:2"), "must be a number from 0 to 1"),
-        (("--measure-option", "vus_pr"), "must have the form NAME.OPTION=VALUE"),
+        (("--set=noise=normals:0:1"), "`--noise` must be uniform[:X] or normal"),
+        (("--set=lag=labels:2"), "must be a number from 0 to 1"),
+        (("--set=vus_pr"), "must have the form NAME.OPTION=VALUE"),
         (("--published", "missing"), "missing"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from vuskit.cli._command import Command
 from vuskit.cli.bench.export import export
 from vuskit.cli.bench.leaderboard import leaderboard
 from vuskit.cli.bench.pack import pack
@@ -12,8 +13,6 @@ from vuskit.cli.bench.run import retry, run
 from vuskit.cli.bench.run_job import run_job
 from vuskit.cli.bench.status import status
 from vuskit.cli.bench.verify import verify
-
-__all__ = ["app"]
 
 app = typer.Typer(help="Run and evaluate detectors on many series.", no_args_is_help=True)
 
@@ -24,5 +23,5 @@ def bench() -> None:
 
 
 for _command in (init, plan, run, retry, status, leaderboard, export, pack, verify):
-    app.command()(_command)
-app.command("run-job")(run_job)
+    app.command(cls=Command)(_command)
+app.command("run-job", cls=Command)(run_job)

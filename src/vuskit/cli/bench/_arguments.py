@@ -2,58 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vuskit.cli._options import flag
-from vuskit.errors import InvalidInputError
+from vuskit._util.tables import TableLayout
+from vuskit.cli._files import check_exists, plan_folder
+from vuskit.cli._options import EXECUTION, flag
+from vuskit.cli._output import say, terminal_width
 
 if TYPE_CHECKING:
-    from vuskit.bench import Plan
-
-__all__ = [
-    "DEFAULT_PLAN",
-    "AllowCode",
-    "Plain",
-    "PlanFile",
-    "Reread",
-    "RunFolder",
-    "plan_of",
-    "run_folder",
-]
+    from vuskit.bench import Plan, Run
 
 DEFAULT_PLAN = Path("bench.toml")
 
 PlanFile = Annotated[Path, typer.Argument(help="Plan file.", metavar="PLAN")]
-RunFolder = Annotated[Path, typer.Argument(help="Run folder or plan.", metavar="RUN")]
-Reread = Annotated[bool, flag("--reread", "Read every series again.")]
-AllowCode = Annotated[
-    bool, flag("--allow-code", "Run custom code that the run names. Use it only if you trust it.")
-]
-Plain = Annotated[bool, flag("--plain", "Print lines instead of a progress bar.")]
+RunFolder = Annotated[Path, typer.Argument(help="Run folder, plan or pack.", metavar="RUN")]
+Reread = Annotated[bool, flag("--reread", "Read every series again.", EXECUTION)]
+Plain = Annotated[bool, flag("--plain", "Print lines instead of a progress bar.", EXECUTION)]
+Force = Annotated[bool, flag("--force", "Replace existing files.")]
 
 
-def run_folder(target: Path) -> Path:
-    """Return the run folder of a target: a run folder, a plan, or a pack (returned as is).
+def open_run(target: Path) -> Run:
+    """Open a run folder, the folder of a plan, or a pack."""
+    from vuskit.bench import Run
 
-    Raises
-    ------
-    InvalidInputError
-        If the target does not exist, or is a plan that cannot be read.
-    """
-    if target.is_dir():
-        return target
-    if target.suffix.lower() == ".zip" and target.is_file():
-        return target
-    if not target.exists() and target.suffix != ".toml":
-        raise InvalidInputError(
-            f"`RUN` must be a run folder or a plan, got {str(target)!r}, which does not exist"
-        )
-    from vuskit.bench.plan import planned_folder
-
-    return planned_folder(target)
+    return Run(plan_folder(check_exists(target)))
 
 
 def plan_of(target: Path, *, allow_code: bool) -> Plan:
@@ -64,8 +40,28 @@ def plan_of(target: Path, *, allow_code: bool) -> Plan:
     InvalidInputError
         If a stored plan names code and `allow_code` is false.
     """
-    from vuskit.bench import Run, load_plan
+    from vuskit.bench import load_plan
 
-    if run_folder(target) == target:  # a run folder or a pack
-        return Run(target).plan(allow_code=allow_code)
-    return load_plan(target)
+    run = open_run(target)
+    is_plan = target.is_file() and not run.is_pack
+    return load_plan(target) if is_plan else run.plan(allow_code=allow_code)
+
+
+def number_table(header: list[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lay out a table that fits the terminal; integers get thousands separators."""
+    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    return TableLayout(header, cells).to_text(terminal_width())
+
+
+def say_list(title: str, lines: Sequence[str]) -> None:
+    """Write a titled list to standard error; nothing if it is empty."""
+    for line in (f"{title}:", *(f"  {line}" for line in lines)) if lines else ():
+        say(line)
+
+
+def inverted_notes(run: Run) -> list[str]:
+    """Return a note about detectors whose scores look inverted, if there are any."""
+    from vuskit.measures.inversion import inverted_text
+
+    found = run.inverted_detectors()
+    return [inverted_text(found)] if found else []

@@ -5,25 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from vuskit._util.tables import frame_csv
 from vuskit.cli._completion import complete_shapes
 from vuskit.cli._files import atomic_file
-from vuskit.cli._options import Unit, output_option
-from vuskit.cli._output import (
-    AsCsv,
-    AsJson,
-    chosen_format,
-    frame_records,
-    json_text,
-    say,
-    write,
-)
-from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
+from vuskit.cli._options import OUTPUT, AsCsv, AsJson, Unit, option, output_option
+from vuskit.cli._output import chosen_format, emit, say
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, open_run
 from vuskit.errors import InvalidInputError
-
-__all__ = ["export"]
 
 _DEFAULT_TABLE = Path("bench.csv")
 
@@ -35,9 +23,10 @@ def export(
     ] = None,
     shape: Annotated[
         str,
-        typer.Option(
-            metavar="SHAPE",
-            help="Shape of the table: values, wide or leaderboard.",
+        option(
+            OUTPUT,
+            "SHAPE",
+            "Shape of the table: values, wide or leaderboard.",
             autocompletion=complete_shapes,
         ),
     ] = "values",
@@ -52,7 +41,6 @@ def export(
 
     Example: vuskit bench export my-plan.toml -o board.csv --shape leaderboard
     """
-    from vuskit.bench import Run
     from vuskit.bench.run import FORMATS
 
     form = chosen_format(json=as_json, csv=as_csv)
@@ -61,18 +49,13 @@ def export(
         raise InvalidInputError(
             f"`--output` must be a file that ends in {endings}, got {str(output)!r}"
         )
-    run = Run(run_folder(target))
+    run = open_run(target)
+    place = output or _DEFAULT_TABLE
     if form == "table" or output is not None:
-        place = output or _DEFAULT_TABLE
         place.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(place) as temporary:
             frame = run.export(temporary, shape=shape, by=unit)
         say(f"{len(frame):,} rows: {place}")
     else:
         frame = run.table(shape=shape, by=unit)
-    if form == "json":
-        write(json_text(frame_records(frame)))
-    elif form == "csv":
-        write(frame_csv(frame))
-    else:
-        write(str(place))
+    emit(form, frame, text=lambda: str(place), csv=lambda: frame_csv(frame))

@@ -9,15 +9,14 @@ import typer
 
 from vuskit._util.text import plural
 from vuskit.cli._files import atomic_file
-from vuskit.cli._options import flag
+from vuskit.cli._options import EXECUTION, OUTPUT, flag
 from vuskit.cli._output import say, write
-from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, run_folder
+from vuskit.cli._progress import ProgressBar
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, Force, RunFolder, open_run
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.store.pack import PackSummary
-
-__all__ = ["pack"]
 
 
 def pack(
@@ -32,37 +31,36 @@ def pack(
             "--scores/--no-scores",
             help="Include scores. Default: if they have at most 256 MB.",
             show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    partial: Annotated[bool, flag("--partial", "Pack an unfinished run.")] = False,
-    force: Annotated[bool, flag("--force", "Replace existing files.")] = False,
+    partial: Annotated[bool, flag("--partial", "Pack an unfinished run.", EXECUTION)] = False,
+    force: Force = False,
 ) -> None:
     """Write the results of a run to one file to share.
 
     The file holds plan, values, versions, digests and failures; and labels and
-    scores, unless they are too large. Others check it with: vuskit verify FILE
+    scores, unless they are too large. Others check it with: vuskit bench verify FILE
 
     Example: vuskit bench pack bench-run results.vuskit.zip
     """
-    from vuskit.bench import Run
-    from vuskit.cli._progress import DelayedProgressBar
     from vuskit.store.pack import ENDING, SCORES_LIMIT
 
-    folder = run_folder(target)
-    if Run(folder).is_pack:
+    run = open_run(target)
+    if run.is_pack:
         raise InvalidInputError(
             f"`RUN` must be a run folder or a plan, got {str(target)!r}, which is already a pack; "
             "share it as it is"
         )
-    place = file or Path(folder.resolve().name + ENDING)
+    place = file or Path(run.folder.resolve().name + ENDING)
     if place.suffix.lower() != ".zip":
         raise InvalidInputError(f"`FILE` must end in .zip or {ENDING}, got {str(place)!r}")
     if place.exists() and not force:
         raise InvalidInputError(
             f"`FILE` must be a new file, got {str(place)!r}; replace it with --force"
         )
-    with DelayedProgressBar("packing") as bar, atomic_file(place) as temporary:
-        found = Run(folder).pack(temporary, scores=scores, partial=partial, progress=bar)
+    with ProgressBar("packing") as bar, atomic_file(place) as temporary:
+        found = run.pack(temporary, scores=scores, partial=partial, progress=bar)
     _report(found, place, SCORES_LIMIT)
     write(str(place))
 

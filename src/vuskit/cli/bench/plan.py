@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from vuskit.cli._files import write_file
-from vuskit.cli._options import flag
-from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, wrapped, write
+from vuskit.cli._options import AllowCode, AsJson
+from vuskit.cli._output import chosen_format, emit, say, wrapped, write
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
-    AllowCode,
+    Force,
     PlanFile,
     Reread,
     RunFolder,
+    number_table,
     plan_of,
+    say_list,
 )
-from vuskit.cli.bench._output import Content, Rows, emit, number_table, say_list
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.jobs import Job, ScoreJob
 
-__all__ = ["init", "plan"]
-
+Content = dict[str, Any]
 _FEW_SERIES = 8  # more are summarized by data set
 
 
 def init(
     path: PlanFile = DEFAULT_PLAN,
-    force: Annotated[bool, flag("--force", "Replace existing files.")] = False,
+    force: Force = False,
 ) -> None:
     """Write a commented plan to start from.
 
@@ -54,7 +53,6 @@ def plan(
     reread: Reread = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
-    as_csv: AsCsv = False,
 ) -> None:
     """Show what would run, what is done, and why finished jobs run again.
 
@@ -66,18 +64,20 @@ def plan(
     from vuskit.bench.expand import expand_plan
     from vuskit.store.store import Store
 
-    form = chosen_format(json=as_json, csv=as_csv)
     if target.suffix.lower() == ".zip":
         raise InvalidInputError(
             f"`RUN` must be a run folder or a plan, got {str(target)!r}; a pack cannot be run"
         )
     loaded = plan_of(target, allow_code=allow_code)
     with Store.read_or_empty(loaded.folder) as store:
-        content = _content(target, expand_plan(loaded, store, reread=reread))
-    emit(form, "plan", content, rows=_rows, text=_text)
+        expanded = expand_plan(loaded, store, reread=reread)
+    content = _content(target, expanded)
+    emit(chosen_format(json=as_json), content, text=lambda: _text(content, expanded))
+    if not as_json:
+        say_list("Notes", expanded.notes)
 
 
-def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
+def _content(path: Any, expanded: ExpandedPlan) -> dict[str, Any]:
     """Return what would run and how much of it is done."""
     from vuskit.bench.jobs import Kind, ScoreJob
 
@@ -128,9 +128,7 @@ def _content(path: Path, expanded: ExpandedPlan) -> dict[str, Any]:
             for label, titles in _by_detector(skipped).items()
         ],
         "done_before": len(expanded.done()),
-        "stale": [
-            {"kind": one.kind, "jobs": one.jobs, "reason": one.reason} for one in expanded.stale
-        ],
+        "stale": expanded.stale,
         "notes": list(expanded.notes),
     }
 
@@ -143,16 +141,10 @@ def _by_detector(jobs: Iterable[ScoreJob]) -> dict[str, set[str]]:
     return found
 
 
-def _rows(content: Content) -> Rows:
-    rows = [[name, jobs["all"], jobs["to_do"]] for name, jobs in content["jobs"].items()]
-    return ["jobs", "all", "to_do"], rows
-
-
-def _text(content: Content) -> None:
-    from vuskit.bench.changes import StaleJobs
-
-    _, ((first, *scores), (second, *evaluations)) = _rows(content)
-    rows = [[first, *scores], [f"{second}, at most", *evaluations]]
+def _text(content: Content, expanded: ExpandedPlan) -> str:
+    jobs = content["jobs"]
+    titles = {"scores": "scores", "evaluations": "evaluations, at most"}
+    rows = [[title, jobs[name]["all"], jobs[name]["to_do"]] for name, title in titles.items()]
     lines = [f"Plan {content['plan']}", number_table(["", "jobs", "to do"], rows), ""]
     lines += [_data_table(content), ""]
     several = len(content["seeds"]) > 1
@@ -175,11 +167,10 @@ def _text(content: Content) -> None:
         f"{content['series']:,} series, {content['done_before']:,} jobs already done; "
         f"{content['executor']} executor, results in {content['folder']}"
     )
-    if content["stale"]:
+    if expanded.stale:
         lines.append("To run again:")
-        lines += [wrapped(f"  {StaleJobs(**one)}") for one in content["stale"]]
-    write("\n".join(lines))
-    say_list("Notes", content["notes"])
+        lines += [wrapped(f"  {one}") for one in expanded.stale]
+    return "\n".join(lines)
 
 
 def _data_table(content: Content) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,26 +12,24 @@ from vuskit._util.names import match_names
 from vuskit._util.text import format_duration, plural
 from vuskit.cli._completion import complete_statuses
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._options import Detectors, series_option
-from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
+from vuskit.cli._options import INPUT, AllowCode, AsJson, Detectors, option, series_option
+from vuskit.cli._output import chosen_format, emit, say
 from vuskit.cli._stopping import resumable
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
-    AllowCode,
     Plain,
     PlanFile,
     Reread,
     RunFolder,
+    inverted_notes,
     plan_of,
+    say_list,
 )
-from vuskit.cli.bench._output import Content, Rows, emit, inverted_notes, say_list
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan
     from vuskit.bench.expand import ExpandedPlan
     from vuskit.bench.runner import RunSummary
-
-__all__ = ["report_stale_jobs", "retry", "run"]
 
 _SHOWN_REASONS = 3
 
@@ -41,7 +39,6 @@ def run(
     reread: Reread = False,
     plain: Plain = False,
     as_json: AsJson = False,
-    as_csv: AsCsv = False,
 ) -> None:
     """Run a plan, or what is left of it.
 
@@ -52,17 +49,17 @@ def run(
     """
     from vuskit.bench.plan import load_plan
 
-    form = chosen_format(json=as_json, csv=as_csv)
-    _run(load_plan(path), form, target=path, reread=reread, plain=plain)
+    _run(load_plan(path), chosen_format(json=as_json), target=path, reread=reread, plain=plain)
 
 
 def retry(
     target: RunFolder = DEFAULT_PLAN,
     status: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="STATUS",
-            help="Status to retry: ERROR, TIMEOUT, OOM, KILLED or SKIPPED. Repeat for several.",
+        option(
+            INPUT,
+            "STATUS",
+            "Status to retry: ERROR, TIMEOUT, OOM, KILLED or SKIPPED. Repeat for several.",
             autocompletion=complete_statuses,
         ),
     ] = None,
@@ -71,7 +68,6 @@ def retry(
     plain: Plain = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
-    as_csv: AsCsv = False,
 ) -> None:
     """Run failed jobs again; by default those with status ERROR.
 
@@ -87,7 +83,6 @@ def retry(
     from vuskit.inputs import check_choice
     from vuskit.store.store import Store
 
-    form = chosen_format(json=as_json, csv=as_csv)
     choices = [entry.value for entry in Status if entry is not Status.OK]
     wanted = [Status(check_choice("status", name.upper(), choices)) for name in status or ["ERROR"]]
     loaded = plan_of(target, allow_code=allow_code)
@@ -112,7 +107,7 @@ def retry(
     say(f"{count} jobs with {', '.join(wanted)} to run again")
     if count:
         command = "run" if target.is_file() else "retry"
-        _run(loaded, form, target=target, command=command, plain=plain)
+        _run(loaded, chosen_format(json=as_json), target=target, command=command, plain=plain)
     elif (left := _count_failed(loaded.folder)) > 0:
         say(f"{plural(left, 'job')} failed earlier; see: vuskit bench status {_quoted(loaded)}")
         raise typer.Exit(ExitCode.FAILED_JOBS)
@@ -133,7 +128,7 @@ def _run(
     ----------
     plan : Plan
         Plan to run.
-    form : {"table", "json", "csv"}
+    form : {"table", "json"}
         Form of the summary.
     target : Path
         Plan or folder given by the user.
@@ -149,6 +144,7 @@ def _run(
     typer.Exit
         If the run was stopped, or jobs failed, now or earlier.
     """
+    from vuskit.bench import Run
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
 
@@ -165,7 +161,9 @@ def _run(
             planned=report_stale_jobs,
             reread=reread,
         )
-    emit(form, "run", _content(summary), rows=_rows, text=_text)
+    if form == "table":
+        say_list("Notes", [*summary.notes, *inverted_notes(Run(summary.folder))])
+    emit(form, summary, text=lambda: _text(summary))
     report_changes(summary)
     failed = _report_failures(summary, target)
     say(f"Next: vuskit bench leaderboard {shlex.quote(str(plan.folder))}")
@@ -223,39 +221,14 @@ def _report_failures(summary: RunSummary, target: Path) -> bool:
     return True
 
 
-def _content(summary: RunSummary) -> dict[str, Any]:
-    """Return the summary of a run as plain data."""
-    from vuskit.bench import Run
-
+def _text(summary: RunSummary) -> str:
     progress = summary.progress
-    return {
-        "folder": summary.folder,
-        "total": progress.total,
-        "done": progress.done,
-        "before": progress.before,
-        "failed": progress.failed,
-        "failed_before": progress.failed_before,
-        "counts": {status.value: count for status, count in progress.counts.items()},
-        "seconds": progress.seconds,
-        "notes": [*summary.notes, *inverted_notes(Run(summary.folder))],
-        "not_computed": list(summary.not_computed),
-    }
-
-
-def _rows(content: Content) -> Rows:
-    header = ["folder", "total", "done", "before", "failed", "failed_before", "seconds"]
-    return header, [[content[name] for name in header]]
-
-
-def _text(content: Content) -> None:
-    say_list("Notes", content["notes"])
-    whole = f"{content['done']:,} of {content['total']:,} jobs done"
-    ended = f"{content['failed']:,} failed, {format_duration(content['seconds'])}"
-    ran = content["done"] - content["before"]
-    if not content["before"]:
+    whole = f"{progress.done:,} of {progress.total:,} jobs done"
+    ended = f"{progress.failed:,} failed, {format_duration(progress.seconds)}"
+    if not progress.before:
         line = f"{whole}, {ended}"
-    elif ran:
-        line = f"{ran:,} {'job' if ran == 1 else 'jobs'} run, {ended}; the run has {whole}"
+    elif progress.ran:
+        line = f"{plural(progress.ran, 'job')} run, {ended}; the run has {whole}"
     else:
         line = f"nothing left to run; the run has {whole}"
-    write(f"{line}: {content['folder']}")
+    return f"{line}: {summary.folder}"

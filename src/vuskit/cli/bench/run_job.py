@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._output import AsCsv, AsJson, chosen_format, say, write
-from vuskit.cli.bench._arguments import AllowCode, RunFolder, run_folder
-from vuskit.cli.bench._output import Content, Rows, emit
+from vuskit.cli._options import AllowCode, AsJson
+from vuskit.cli._output import chosen_format, emit, say
+from vuskit.cli.bench._arguments import RunFolder, open_run
 
 if TYPE_CHECKING:
     from vuskit.bench.actions import EvaluateResult, ScoreResult
     from vuskit.bench.jobs import Job
-
-__all__ = ["run_job"]
 
 
 def run_job(
@@ -24,7 +22,6 @@ def run_job(
     key: Annotated[str, typer.Argument(metavar="KEY", help="Key of the job, or its beginning.")],
     allow_code: AllowCode = False,
     as_json: AsJson = False,
-    as_csv: AsCsv = False,
 ) -> None:
     """Run one job again in this terminal, without limits; stores nothing.
 
@@ -34,10 +31,7 @@ def run_job(
 
     Example: vuskit bench run-job my-run 3f2a91
     """
-    from vuskit.bench import Run
-
-    form = chosen_format(json=as_json, csv=as_csv)
-    action, stored = Run(run_folder(target)).action(key, allow_code=allow_code)
+    action, stored = open_run(target).action(key, allow_code=allow_code)
     try:
         result = action.run()
     except Exception:
@@ -45,7 +39,7 @@ def run_job(
         say(f"{action.job.title}: failed again")
         raise typer.Exit(ExitCode.FAILED_JOBS) from None
     content = _content(action.job, stored, result)
-    emit(form, "job", content, rows=_rows, text=_text)
+    emit(chosen_format(json=as_json), content, text=lambda: _text(content))
 
 
 def _content(job: Job, status: str, result: ScoreResult | EvaluateResult) -> dict[str, Any]:
@@ -53,6 +47,9 @@ def _content(job: Job, status: str, result: ScoreResult | EvaluateResult) -> dic
     from vuskit.bench.jobs import EvaluateJob, detector_text
 
     scores = getattr(result, "scores", None)
+    summary = None
+    if scores is not None:
+        summary = {"points": scores.size, "lowest": scores.min(), "highest": scores.max()}
     return {
         "kind": job.kind.value,
         "title": job.title,
@@ -61,18 +58,11 @@ def _content(job: Job, status: str, result: ScoreResult | EvaluateResult) -> dic
         else detector_text(job.kind, job.about),
         "stored_as": status,
         "values": getattr(result, "values", {}),
-        "scores": None
-        if scores is None
-        else {"points": scores.size, "lowest": scores.min(), "highest": scores.max()},
+        "scores": summary,
     }
 
 
-def _rows(content: Content) -> Rows:
-    found = {**content["values"], **(content["scores"] or {})}
-    return ["name", "value"], list(found.items())
-
-
-def _text(content: Content) -> None:
+def _text(content: dict[str, Any]) -> str:
     lines = [
         f"{content['kind']}: {content['title']}",
         content["identity"],
@@ -83,4 +73,4 @@ def _text(content: Content) -> None:
     if scores is not None:
         low, high = scores["lowest"], scores["highest"]
         lines.append(f"{scores['points']:,} scores from {low:.6g} to {high:.6g}")
-    write("\n".join(lines))
+    return "\n".join(lines)

@@ -1,0 +1,428 @@
+"""``vuskit study``: run one registered study, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vuskit._util.names import did_you_mean
+from vuskit._util.text import quoted
+from vuskit.buffers import parse_buffer
+from vuskit.cli import _completion as complete
+from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli._files import atomic_folder, check_exists, check_page, plan_folder, write_file
+from vuskit.cli._options import (
+    EXECUTION,
+    INPUT,
+    MEASURES,
+    AsCsv,
+    AsJson,
+    AsLatexFiles,
+    Budget,
+    Dask,
+    FigureFormat,
+    Html,
+    Load,
+    Measures,
+    MemoryLimit,
+    Processes,
+    TimeLimit,
+    assignments,
+    chosen_measures,
+    executor_of,
+    flag,
+    limits_of,
+    load_file,
+    option,
+    output_option,
+    quick_flag,
+    series_option,
+)
+from vuskit.cli._output import chosen_format, emit, say
+from vuskit.cli._parameters import given_of
+from vuskit.cli._progress import ProgressBar
+from vuskit.cli._stopping import resumable
+from vuskit.errors import InvalidInputError
+from vuskit.inputs import check_choice
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.parameters import literal, params_of
+
+if TYPE_CHECKING:
+    from vuskit.studies import Study, StudyResult
+
+DEFAULT_OUTPUT = Path("out") / "studies"
+_LISTED = 5
+_NO_VALUES_NEEDED = ("auto", "median_anomaly", "mean_anomaly")
+_QUICK_REPEATS, _QUICK_BUDGET = 3, 120.0
+_TIMING = {"repeats": 10, "clock": "wall", "average": "median", "thresholds": 250}
+_SETTINGS = params_of(EvaluationSettings)
+
+AsPublished = Annotated[
+    bool,
+    flag("--as-published", "Use the published settings; other options override them.", MEASURES),
+]
+Published = Annotated[
+    Path | None,
+    option(INPUT, "FOLDER", "Folder of published tables to compare with."),
+]
+
+
+def study(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study, see: vuskit list studies. Or all, with a summary.",
+            autocompletion=complete.complete_studies,
+        ),
+    ],
+    scores: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SCORES]", help="Saved scores, a run folder or a plan."),
+    ] = None,
+    measure: Measures = None,
+    buffer: Annotated[
+        str | None,
+        option(
+            MEASURES,
+            "N|RULE",
+            "Buffer of R-AUC: a number of points, or auto, period, median-anomaly, ...",
+            autocompletion=complete.complete_buffers,
+        ),
+    ] = None,
+    set_values: Annotated[
+        list[str] | None,
+        option(
+            MEASURES,
+            "NAME=VALUE",
+            "Set a parameter, see: vuskit list studies STUDY; or thresholds, definition, ... "
+            "Repeat for several.",
+            "--set",
+        ),
+    ] = None,
+    as_published: AsPublished = False,
+    load: Load = None,
+    series: Annotated[list[str] | None, series_option("study")] = None,
+    published: Published = None,
+    output: Annotated[
+        Path | None,
+        output_option("FOLDER", "results. The same command resumes. Default: out/studies."),
+    ] = None,
+    html: Html = None,
+    figure_format: FigureFormat = "png",
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_latex: AsLatexFiles = False,
+    processes: Processes = 0,
+    dask: Dask = None,
+    time_limit: TimeLimit = None,
+    memory_limit: MemoryLimit = None,
+    quick: Annotated[bool, quick_flag("timing with 3 runs per cell, in two minutes.")] = False,
+    only: Annotated[
+        list[str] | None,
+        option(
+            EXECUTION,
+            "NAME",
+            "Algorithm to time, e.g. opt. Repeat for several.",
+            autocompletion=complete.complete_contestants,
+        ),
+    ] = None,
+    budget: Budget = None,
+) -> None:
+    """Study how the measures behave: one study, or all with a summary.
+
+    Example: vuskit study robustness scores --measure vus_pr --set count=20
+    """
+    from vuskit.figures.base import FIGURE_FORMATS
+    from vuskit.studies import compare_with_published, list_studies
+
+    if load is not None:
+        load_file(load)
+    form = chosen_format(json=as_json, csv=as_csv, latex=as_latex)
+    known = {one.name: one for one in list_studies() if one.input != "results"}
+    check_choice("STUDY", name, [*known, "all"])
+    check_choice("figure_format", figure_format, FIGURE_FORMATS)
+    is_timing = name != "all" and known[name].input == "cases"
+    if not is_timing and (quick or only or budget):
+        raise InvalidInputError(
+            f"`--quick`, `--only` and `--budget` must be used with timing, got {name!r}; omit them"
+        )
+    folder = output or (_timing_folder(scores) if is_timing else DEFAULT_OUTPUT)
+    check_page("--html", html, made=folder)
+    given: dict[str, Any] = {
+        "executor": executor_of(dask, 1 if is_timing else processes),
+        "limits": limits_of(time_limit, memory_limit),
+    }
+    values: dict[str, str] = assignments(set_values)
+    if buffer is not None:
+        values["buffer"] = buffer
+    place = None if scores is None else plan_folder(check_exists(scores))
+    refused: dict[str, InvalidInputError] = {}
+    if is_timing:
+        given |= {"contestants": only, "budget": budget}
+        results: list[Any] = [_timing(place, values, folder, quick=quick, **given)]
+    else:
+        run = _Runner(place, series, chosen_measures(measure, load), as_published, folder, given)
+        if name == "all":
+            results, refused = run.all(list(known.values()), values)
+        else:
+            results = [run(known[name], values)]
+    files = [_write(one, folder, figure_format, as_latex) for one in results]
+    comparison = None
+    if published is not None:
+        comparison = compare_with_published(results, check_exists(published))
+    _emit(form, results, files, comparison, folder)
+    if html is not None:
+        from vuskit.report.page import studies_page_html
+
+        write_file(html, studies_page_html(results))
+        say(f"page: {html}")
+    if refused or any(one.failures for one in results if not is_timing):
+        raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+class _Runner:
+    """Runs studies of scores with common options; finished series are kept in the folder."""
+
+    def __init__(
+        self,
+        scores: Path | None,
+        series: list[str] | None,
+        measures: Any,
+        as_published: bool,
+        folder: Path,
+        how: dict[str, Any],
+    ) -> None:
+        self.scores, self.series = scores, series
+        self.common = {"measures": measures, "as_published": as_published}
+        self.folder, self.how = folder / "series", how
+
+    def __call__(self, kind: type[Study[Any]], values: dict[str, str]) -> Any:
+        """Run one study."""
+        from vuskit.studies import open_scores, run_study
+
+        task = _study_of(kind, values, self.common)
+        with resumable(self.folder), ProgressBar(kind.name) as bar:
+            if kind.input == "none":
+                return run_study(task, None, limits=self.how["limits"])
+            if self.scores is None:
+                raise InvalidInputError(
+                    f"`SCORES` must be given for {kind.name}, got none: saved scores, a run folder "
+                    "or a plan"
+                )
+            wanted = None if self.scores.is_file() else self.series
+            states: list[Any] = []
+
+            def show(state: Any) -> None:
+                states[:] = [state]
+                bar.show(state)
+
+            found = run_study(
+                task,
+                open_scores(self.scores, select=wanted),
+                folder=self.folder,
+                progress=show,
+                **self.how,
+            )
+        for state in states:
+            if state.before:
+                say(
+                    f"{kind.name}: {state.before:,} of {state.total:,} series were already "
+                    f"finished in {self.folder}; use another --output to recompute them"
+                )
+        return found
+
+    def all(
+        self, kinds: Sequence[type[Study[Any]]], values: dict[str, str]
+    ) -> tuple[list[Any], dict[str, InvalidInputError]]:
+        """Run all studies, then the summary; return the results and the studies refused."""
+        from vuskit.studies import summarize
+
+        alone = [one for one in kinds if one.input == "none"]
+        of_scores = [one for one in kinds if one.input == "scores"]
+        own = {kind: set(kind.options()) for kind in kinds}
+        known = {*_SETTINGS, *(name for kind in of_scores for name in own[kind])}
+        for name in values:
+            if name not in known and "." not in name:
+                raise InvalidInputError(
+                    f"`--set` must name a parameter of the studies, got {name!r}"
+                    f"{did_you_mean(name, known)}"
+                )
+        results = {one.name: self(one, {}) for one in alone}
+        refused: dict[str, InvalidInputError] = {}
+        # Studies that may reject the data (too few series) run before the slow ones.
+        for kind in reversed(of_scores):
+            fitting = {
+                name: value
+                for name, value in values.items()
+                if name in own[kind] or name in _SETTINGS or "." in name
+            }
+            try:
+                found = self(kind, fitting)
+                found.overview()  # may also reject the data
+                results[kind.name] = found
+            except InvalidInputError as error:
+                refused[kind.name] = error
+        ranked = [results[one.name] for one in of_scores if one.name in results]
+        if not ranked:
+            raise next(iter(refused.values()))
+        for name, reason in refused.items():
+            say(f"{name}: skipped: {reason}")
+        ordered = [results[one.name] for one in (*alone, *of_scores) if one.name in results]
+        return [*ordered, summarize(*ranked)], refused
+
+
+def _study_of(kind: type[Study[Any]], values: dict[str, str], common: dict[str, Any]) -> Study[Any]:
+    """Return the study with the values of ``--set``."""
+    chosen = given_of(
+        {**kind.options(), **_SETTINGS},
+        {"buffer": values["buffer"]} if "buffer" in values else {},
+        [f"{name}={text}" for name, text in values.items() if name != "buffer"],
+    )
+    strategy = chosen.get("buffer")
+    if kind.input == "none" and isinstance(strategy, str) and strategy not in _NO_VALUES_NEEDED:
+        raise InvalidInputError(
+            f"`--buffer {strategy}` needs values, and {kind.name} have none; give a number of "
+            "points, or median-anomaly"
+        )
+    return kind.create(**common, **chosen)
+
+
+def _timing_folder(scores: Path | None) -> Path:
+    return Path("out") / ("timing" if scores is None else "timing-series")
+
+
+def _timing(
+    scores: Path | None,
+    values: dict[str, str],
+    folder: Path,
+    *,
+    quick: bool,
+    budget: float | None,
+    **how: Any,
+) -> Any:
+    """Time the measures on generated series, or on those of a folder."""
+    from vuskit.studies.timing import synthetic_cases, timing_study
+    from vuskit.studies.timing.cases import real_cases
+
+    given = {name: literal(text) for name, text in values.items()}
+    for name in given:
+        check_choice("--set", name, [*_TIMING, "buffer"])
+    if scores is None:
+        for name in ("buffer", "thresholds"):
+            if name in given:
+                raise InvalidInputError(
+                    f"`{name}` must be used with SCORES; for generated series, the study varies it"
+                )
+        cases = synthetic_cases(quick=quick)
+    else:
+        if not scores.is_dir():
+            raise InvalidInputError(
+                f"`SCORES` must be a folder, got the file {str(scores)!r}; give its folder"
+            )
+        length = parse_buffer(str(given.get("buffer", 5)), name="--buffer")
+        cases = real_cases(scores, buffer=length, thresholds=given.get("thresholds", 250))
+    chosen = {**_TIMING, **({"repeats": _QUICK_REPEATS} if quick else {}), **given}
+    check_choice("average", chosen["average"], ("median", "mean"))
+    with resumable(folder / "runs"), ProgressBar(delay=0) as bar:
+        result = timing_study(
+            cases,
+            repeats=chosen["repeats"],
+            clock=chosen["clock"],
+            budget=budget or (_QUICK_BUDGET if quick else None),
+            folder=folder / "runs",
+            progress=bar.show,
+            **how,
+        )
+    if not result.samples:
+        raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
+    return replace(result, average=chosen["average"])
+
+
+# -- output ----------------------------------------------------------------------------------------
+
+
+def _write(result: StudyResult, folder: Path, figures: str, latex: bool) -> list[Path]:
+    """Write the files of a result into a folder, atomically; return them, the page first."""
+    from vuskit.report.page import write_study
+
+    with atomic_folder(folder) as temporary:
+        files = write_study(result, temporary, figure_format=figures, latex=latex)
+    return [folder / path.name for path in files]
+
+
+def _emit(
+    form: str, results: Sequence[Any], files: Sequence[list[Path]], comparison: Any, folder: Path
+) -> None:
+    """Write results to standard output, and notes and paths to standard error."""
+    from vuskit.report import studies as made
+
+    records = [
+        {**made.study_record(one), "files": paths}
+        for one, paths in zip(results, files, strict=True)
+    ]
+    content: dict[str, Any] = {"studies": records}
+    tables: list[Path] = []
+    parts: tuple[Any, ...] = ()
+    rows: list[Any] = []
+    if comparison is not None:
+        texts = made.published_files(comparison, latex=form == "latex")
+        with atomic_folder(folder) as temporary:
+            for name, text in texts.items():
+                (temporary / name).write_text(text, encoding="utf-8")
+        tables = [folder / name for name in texts]
+        content["published"] = {**comparison.to_dict(), "files": tables}
+        # The options are already below the tables above.
+        parts, rows = (replace(comparison, options={}),), made.published_rows(comparison)
+    emit(
+        form,
+        content,
+        text=lambda: "\n\n".join([made.studies_text(results), *(p.to_text(80) for p in parts)]),
+        latex=lambda: "\n\n".join([made.studies_latex(results), *(p.to_latex() for p in parts)]),
+        csv=lambda: made.studies_csv(results, rows),
+    )
+    _report(results)
+    for one, paths in zip(results, files, strict=True):
+        for line in (*(f"{one.kind}: {note}" for note in one.notes()), *_failures(one)):
+            say(line)
+        say(f"{one.kind}: page, tables and figures: {paths[0]}")
+    if tables:
+        say(f"comparison with published values: {tables[0]}")
+
+
+def _failures(result: StudyResult) -> list[str]:
+    failures = result.failures
+    lines = [f"  {one.name}: {one.reason}" for one in failures[:_LISTED]]
+    return [f"{result.kind}: {len(failures):,} series failed:", *lines] if lines else []
+
+
+def _report(results: Sequence[Any]) -> None:
+    """Report buffers, data sets and dropped cells, once for all studies with the same."""
+    users: dict[str, list[str]] = {}
+    for one in results:
+        if one.buffers is not None:
+            users.setdefault(f"buffer: {one.buffers}", []).append(one.kind)
+    for one in results:
+        if len(one.datasets) > 1 and len(set(one.datasets)) == 1:
+            text = (
+                f"all {len(one.datasets)} series are in one data set ({one.datasets[0]}), so means "
+                "over data sets are trivial; to separate data sets, use one folder each in SCORES"
+            )
+            users.setdefault(text, []).append(one.kind)
+    for text, kinds in users.items():
+        say(f"{', '.join(kinds)}: {text}")
+    if results[0].kind == "timing":
+        say(results[0].about())
+    for dropped in (getattr(one, "dropped", ()) for one in results):
+        if dropped:
+            say(
+                f"skipped to stay within the budget: {len(dropped)} cells "
+                f"({quoted(dropped[::-1], most=_LISTED)}); to add them, give a larger --budget"
+            )
