@@ -31,7 +31,8 @@ def takes(
     ``flags`` get options of their own; all others are given by ``--set NAME=VALUE``. ``defaults``
     differ from those of the classes; the command applies them.
     """
-    known = {name: one for cls in classes for name, one in params_of(cls).items()}
+    listed = (pair for cls in classes for pair in params_of(cls).items())
+    known = {name: one for name, one in listed if one.check is not None or one.help}
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         hints = get_type_hints(command, include_extras=True)
