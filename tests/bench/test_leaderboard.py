@@ -103,3 +103,12 @@ def test_a_measure_without_common_series_does_not_decide_the_order():
 def test_seeds_of_a_series_count_as_one():
     board = leaderboard(frame([("x", "A", 0, 0.0), ("x", "A", 1, 0.0), ("y", "A", 0, 1.0)]))
     assert board["vus_pr"].to_list() == [0.5]
+
+
+def test_the_best_detector_may_have_the_lowest_mean():
+    rows = [("a", "x", name, value) for name, value in (("A", 0.2), ("B", 0.1), ("C", 0.3))]
+    values = pd.DataFrame(rows, columns=["dataset", "series", "detector", "value"])
+    values = values.assign(seed=0, settings="s", measure="delay")
+    for higher, order in ((True, ["C", "A", "B"]), (False, ["B", "A", "C"])):
+        found = leaderboard(values.assign(higher_is_better=higher))
+        assert found["detector"].to_list() == order
