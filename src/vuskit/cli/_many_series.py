@@ -65,6 +65,26 @@ class Sources:
             window=self.window,
         )
 
+    def request(self) -> dict[str, Any]:
+        """Return the files and how to read them, as ``[[scores]]`` of a plan."""
+        root, files = find_files(self.paths, self.labels)
+        columns = self.columns
+        request = {
+            "folder": str(root.absolute()),
+            "files": tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
+            "labels": None if self.labels is None else str(self.labels.absolute()),
+            "pattern": self.pattern,
+            "label": columns.label,
+            "value": next(iter(columns.value), None),
+            "positive": columns.positive,
+            "score": tuple(columns.score),
+            "by": columns.by,
+            "dataset": columns.dataset,
+            "align": self.align,
+            "window": self.window,
+        }
+        return _without_defaults(request)
+
     def check_several(self) -> None:
         """Check that no option is for a single series only."""
         if len(self.columns.value) > 1:
@@ -88,22 +108,6 @@ class EvaluateOptions:
     chance: int | None
     measures_given: bool
     spread: str = "std"
-
-
-def _request(sources: Sources) -> dict[str, Any]:
-    """Return the files of the sources and how to read them, as ``[[scores]]`` of a plan."""
-    root, files = find_files(sources.paths, sources.labels)
-    columns = sources.columns
-    return {
-        "folder": str(root.absolute()),
-        "files": tuple(str(file.absolute().relative_to(root.absolute())) for file in files),
-        "labels": None if sources.labels is None else str(sources.labels.absolute()),
-        "pattern": sources.pattern,
-        "value": next(iter(columns.value), None),
-        **{name: getattr(columns, name) for name in ("label", "positive", "score")},
-        **{name: getattr(columns, name) for name in ("by", "dataset")},
-        **{name: getattr(sources, name) for name in ("align", "window")},
-    }
 
 
 def evaluate_several(
@@ -238,7 +242,7 @@ def _plan(
 
     document = {
         "folder": str(folder.absolute()),
-        "scores": [_without_defaults(_request(sources))],
+        "scores": [sources.request()],
         "evaluate": [
             _without_defaults(
                 {
