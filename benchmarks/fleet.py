@@ -1,11 +1,12 @@
-"""What `evaluate_frame` costs on one parquet file of many series, beside a loop over `evaluate`.
+"""What `evaluate_frame` and `vuskit evaluate` cost on one parquet file of many series.
 
 python benchmarks/fleet.py [--series 2000] [--points 1000] [--engine duckdb|polars] [--shuffled]
 
 Rows are grouped by series unless `--shuffled`. The loop gets each series as arrays in memory and
-reads nothing, so the ratio contains all reading, sorting and grouping. Each side runs in a process
-of its own, whose peak resident memory is printed. The two processes run one after the other; on a
-busy machine, compare their processor time.
+reads nothing, so the ratio contains all reading, sorting and grouping. The command is run without
+its start: it opens the file, evaluates it in one process and makes the table of means. Each side
+runs in a process of its own, whose peak resident memory is printed. The processes run one after
+the other; on a busy machine, compare their processor time.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ import numpy as np
 import vuskit
 
 BUFFER = 100
+_PROCESSOR = "processor_seconds"
 WRITTEN_AT_ONCE = 1000  # series; one row group of the file
-SIDES = ("loop", "frame")
+SIDES = ("loop", "frame", "command")
 PARTS = ("write", *SIDES)
 
 
@@ -111,6 +113,24 @@ def run_frame(clock: Clock, path: Path, engine: str) -> float:
     return values.filter(polars.col("measure") == "vus_pr")["value"].sum()
 
 
+def run_command(clock: Clock, path: Path) -> float:
+    """Do what ``vuskit evaluate FILE --by series`` does; return the sum of all values of VUS-PR."""
+    from vuskit.bench import evaluate_inputs
+    from vuskit.datasets import Columns, open_inputs
+    from vuskit.engine import ExecutorSettings
+    from vuskit.report.publication import publication_table
+
+    settings = vuskit.EvaluationSettings(buffer=BUFFER)
+    with clock:
+        values = evaluate_inputs(
+            open_inputs(path, columns=Columns(by="series", score="score")),
+            settings=settings,
+            executor=ExecutorSettings("local", 1),
+        )
+        publication_table(values)
+    return sum(row["value"] for row in values.records() if row["measure"] == "vus_pr")
+
+
 def run_part(part: str, path: Path, options: argparse.Namespace) -> dict[str, float]:
     """Run one part in a process of its own."""
     # A process starts with the peak memory of its parent, so this one must stay small.
@@ -129,8 +149,10 @@ def run_here(options: argparse.Namespace) -> dict[str, float]:
         return {}
     if options.part == "loop":
         total = run_loop(clock, options.series, options.points)
-    else:
+    elif options.part == "frame":
         total = run_frame(clock, options.file, options.engine)
+    else:
+        total = run_command(clock, options.file)
     return {
         "seconds": clock.seconds,
         "processor_seconds": clock.processor_seconds,
@@ -160,12 +182,14 @@ def main() -> None:
     for side, result in found.items():
         seconds, processor = result["seconds"], result["processor_seconds"]
         print(f"{side:6} {seconds:10.1f} {processor:18.1f} {result['peak'] / 1e6:8.0f}")
-    loop, frame = found["loop"], found["frame"]
-    # Sums in another order may differ in their last digits.
-    if abs(frame["total"] - loop["total"]) > 1e-9 * options.series:
-        sys.exit(f"values must be equal, got sums {frame['total']!r} and {loop['total']!r}")
-    ratios = [frame[name] / loop[name] for name in ("seconds", "processor_seconds")]
-    print("ratio  {:10.2f} {:18.2f}".format(*ratios))
+    loop = found["loop"]
+    for side in SIDES[1:]:
+        # Sums in another order may differ in their last digits.
+        if abs(found[side]["total"] - loop["total"]) > 1e-9 * options.series:
+            sys.exit(f"values must be equal, got sums {found[side]['total']!r}, {loop['total']!r}")
+    for side, other in (("frame", "loop"), ("command", "frame")):
+        ratios = [found[side][name] / found[other][name] for name in ("seconds", _PROCESSOR)]
+        print("{} / {}  {:10.2f} {:18.2f}".format(side, other, *ratios))
 
 
 if __name__ == "__main__":

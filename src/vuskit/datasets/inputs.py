@@ -133,7 +133,9 @@ class Loaded:
         scores = {}
         for one in self.scores:
             if isinstance(one.numbers, Exception):
-                raise one.numbers
+                if one.path is None or str(one.path) in str(one.numbers):
+                    raise one.numbers
+                raise InvalidInputError(f"{one.path}: {one.numbers}") from one.numbers
             scores[one.detector] = one.numbers
         return ScoredSeries(self.series, scores)
 
@@ -495,10 +497,7 @@ class FileSource:
             numbers = table.scores(one.column)
             n = series.n_points
             got = f"{numbers.size} scores and {n} labels; "
-            try:
-                aligned = aligned_scores(numbers, n, self.window, self.align, got)
-            except InvalidInputError as error:
-                raise InvalidInputError(f"{one.path}: {error}") from error
+            aligned = aligned_scores(numbers, n, self.window, self.align, got)
             return _filled(one.path, one.detector, aligned)
         except (VuskitError, OSError) as error:
             return LoadedScore(one.detector, error, path=one.path)
