@@ -42,7 +42,7 @@ def complete(tmp_path, monkeypatch, capsys):
     ("words", "offered"),
     [
         (("eval",), {"evaluate"}),
-        (("study", "s"), {"separability", "scenarios", "summary"}),
+        (("study", "s"), {"separability", "scenarios"}),
         (("evaluate", "scores.csv", "--label", "l"), {"label", "late"}),
         (("evaluate", "scores.csv", "--score", "g"), {"good one"}),
         (("evaluate", "scores.csv", "--definition", "p"), {"pvldb2022"}),
@@ -51,8 +51,7 @@ def complete(tmp_path, monkeypatch, capsys):
             "f_score,vus_roc", "f_score,vus_pr",
         }),
         (("study", "all", "scores", "--buffer", "a"), {"auto", "authors"}),
-        (("evaluate", "scores.csv", "--side", "b"), {"both", "before"}),
-        (("data", "show", "NA"), {"NAB", "NASA-MSL", "NASA-SMAP"}),
+        (("data", "list", "NA"), {"NAB", "NASA-MSL", "NASA-SMAP"}),
         (("bench", "retry", "--status", "T"), {"TIMEOUT"}),
         (("study", "timing", "--only", "opt"), {"opt", "opt_mem"}),
         (("study", "scenarios", "--figure-format", "p"), {"png", "pdf"}),

@@ -45,7 +45,7 @@ def test_show(command, snapshot):
 def test_unknown_name(command):
     outcome = command("data", "list", "NAV")
     assert outcome.code == 2
-    assert outcome.err.startswith("vuskit: `name` must be one of 'Dodgers', 'ECG'")
+    assert outcome.err.startswith("vuskit: `NAME` must be one of 'Dodgers', 'ECG'")
 
 
 def test_fetch(command, archive, snapshot, tmp_path):

@@ -340,7 +340,8 @@ def test_settings_of_the_function(command, small):
     frame = small_frame()
     options = {"buffer": 8, "side": "after", "step": 3, "threshold": 0.5, "k": 7}
     wanted = vuskit.evaluate(frame["label"], frame["A"], **options)
-    line = [f"--{name}={value}" for name, value in options.items()]
+    line = [f"--set={name}={value}" for name, value in options.items() if name != "buffer"]
+    line.append("--buffer=8")
     got = values_of(command("evaluate", "small.csv", *line, "--csv", "--chance=0"))
     assert {name: got["A", name] for name in wanted} == pytest.approx(dict(wanted))
     shown = command("evaluate", "small.csv", *line, "--chance=0").out.splitlines()
@@ -427,7 +428,7 @@ CASES = {
     "negative.csv": (
         "label,A\n0,1\n1,2\n",
         ["--buffer=-3"],
-        "must be a number of points or one of auto",
+        "`--buffer` must be an int >= 0",
     ),
     "definition.csv": ("label,A\n0,1\n1,2\n", ["--definition=jornal"], "did you mean 'journal'?"),
     "forms.csv": ("label,A\n0,1\n1,2\n", ["--json", "--csv"], "got --json and --csv"),
@@ -595,7 +596,7 @@ def test_complex_scores_are_refused(command, tmp_path):
 def test_thresholds_beyond_memory_are_refused(command, small):
     outcome = command("evaluate", "small.csv", "--buffer", "6", "--thresholds", 10**9)
     assert outcome.code == 2
-    assert "`thresholds` must be at most" in outcome.err
+    assert "`--thresholds` must be at most" in outcome.err
     assert "available memory, got 1000000000" in outcome.err.replace("\n", " ")
 
 
@@ -632,7 +633,7 @@ def test_measures_without_a_buffer_are_printed_where_none_is_found(command, tmp_
     found = command("evaluate", "slope.csv", "--buffer", "period", "--json", "--html", "page.html")
     assert found.code == 0, found.err
     assert "note: no value of R-AUC-ROC, R-AUC-PR, VUS-ROC, VUS-PR: `values` must show" in found.err
-    assert "--buffer-fallback" in found.err
+    assert "--set buffer_fallback" in found.err
     report = json.loads(found.out)
     assert report["settings"]["buffer"] is None
     (score,) = report["scores"]

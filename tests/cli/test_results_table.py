@@ -29,7 +29,7 @@ def by_dataset(frame, missing):
         frame,
         measure="delay",
         detectors=(),
-        ignored=(),
+        excluded=(),
         settings=None,
         by="dataset",
         missing=missing,

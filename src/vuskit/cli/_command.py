@@ -54,7 +54,7 @@ class Command(TyperCommand):
 def _shown(parameter: Any) -> str:
     if parameter.param_type_name == "option":
         return str(parameter.opts[0])
-    return str(parameter.metavar or parameter.name).rstrip(".")
+    return str(parameter.metavar or parameter.name).strip("[.]")
 
 
 def _settings() -> set[str]:

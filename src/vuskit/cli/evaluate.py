@@ -355,7 +355,7 @@ def _buffer(
     try:
         return settings.choose_buffer(values=values, y_true=labels)
     except BufferNotFoundError as error:
-        reason = str(error).replace("`buffer_fallback`", "--set buffer_fallback=N")
+        reason = str(error).replace("set `buffer_fallback`", "use --set buffer_fallback=N")
         if values is None:
             reason = (
                 f"`--buffer {settings.buffer}` needs the series itself; name its column with "
