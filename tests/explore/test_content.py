@@ -10,11 +10,11 @@ from waiting import PATIENCE, eventually
 
 from vuskit import evaluate_many
 from vuskit.bench import Run
+from vuskit.bench.sources import open_scores
 from vuskit.datasets import ScoredSeries, Series, read_scores
 from vuskit.errors import InvalidInputError
 from vuskit.explore.content import RunContent, ScoresContent, open_content
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.sources import open_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_folder_of_scores_is_evaluated(tmp_path):
     write_series(tmp_path)
     bad = tmp_path / "data" / "alpha" / "bad.csv"
-    bad.write_text("value,label,good\n1,0,nan\n2,1,0.5\n")
+    bad.write_text("value,label,good\n1,0,0.1\n2,0,nan\n3,1,0.5\n")
     with serving(open_content(tmp_path / "data")) as ask:
         assert eventually(lambda: ask("/data/status").json["state"] == "finished")
         status, data = ask("/data/status").json, ask("/data/run").json
@@ -30,7 +30,7 @@ def test_a_folder_of_scores_is_evaluated(tmp_path):
         lines = ask(f"/data/series/{key}/lines?start=0&stop={POINTS}&pixels=10").json
         page = ask(f"/series/{key}")
     assert (status["done"], status["total"], status["failed"]) == (7, 7, 1)
-    assert status["causes"][0]["title"].endswith("bad.csv")
+    assert status["causes"][0]["title"].endswith("alpha/bad")
     assert data["datasets"] == ["alpha", "beta"]
     assert len(lines["scores"]) == 2
     assert page.status == 200
@@ -111,7 +111,7 @@ def test_a_pack(run_folder, tmp_path):
 def test_only_some_things_can_be_explored(tmp_path):
     with pytest.raises(InvalidInputError, match="no such file or folder"):
         open_content(tmp_path / "nothing")
-    with pytest.raises(InvalidInputError, match="must hold saved scores"):
+    with pytest.raises(InvalidInputError, match="must contain files"):
         open_content(tmp_path)
 
 
