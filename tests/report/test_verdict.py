@@ -95,8 +95,13 @@ def test_weakness_and_chance():
     assert said.sentences["chance"] == "Random scores get .100 on average; all detectors are above."
     high = verdict(frame, chance=frame["PCA"].mean() + 0.01).sentences["chance"]
     assert high.endswith("not above: PCA.")
-    best = verdict(table(20, LOF=0.5, PCA=0.0), datasets=names).sentences["weakness"]
-    assert best == "LOF is best on each of the 2 data sets."
+    frame = table(20, LOF=0.5, PCA=0.0)
+    best = verdict(frame, datasets=names).sentences["weakness"]
+    lowest = frame["LOF"].groupby(names).mean()
+    assert best == (
+        "LOF is best on each of the 2 data sets; its worst mean is "
+        f"{lowest.min():.3f} on {lowest.idxmin()}.".replace("0.", ".")
+    )
 
 
 def test_order_depends_on_the_measure_or_not():

@@ -759,7 +759,7 @@ def _best_first(
 # -- chance ------------------------------------------------------------------------------------
 
 
-def _levels(
+def chance_by_series(
     values: Run | Values, settings: str, measures: Sequence[str], draws: int
 ) -> dict[tuple[Any, ...], float]:
     """Return the mean of random scores by data set, series and measure.
@@ -803,7 +803,7 @@ def _chance_levels(
             f"got {chance!r}; see chance_level"
         )
     draws = _DRAWS if chance is True else check_int("chance", chance, minimum=1)
-    return _levels(run, str(rows[0].settings), measures, draws)
+    return chance_by_series(run, str(rows[0].settings), measures, draws)
 
 
 # -- words -------------------------------------------------------------------------------------

@@ -39,6 +39,9 @@ Floats = NDArray[np.float64]
 
 FAILED = tuple(status for status in Status if status.failed)
 _MOST_FAILURES = 200
+_MOST_DRAWS = 20  # random scores of a series
+_RANDOM_POINTS = 2_000_000  # of all random scores, unless one of each series has more
+_MOST_POINTS = 20_000_000  # of all series
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,8 @@ class RunReport:
         Title of the page, if not the name of the folder, and a text below it.
     memory : Values or None
         Values in memory; the folder is then that of the scores.
+    chance : ndarray, shape (settings, measures, series), or None
+        Mean values of random scores, see :meth:`with_chance`; NaN if missing.
     """
 
     folder: Path
@@ -92,6 +97,7 @@ class RunReport:
     title: str = ""
     notes: str = ""
     memory: Values | None = None
+    chance: Floats | None = None
 
     @classmethod
     def of_values(
@@ -255,10 +261,41 @@ class RunReport:
         missing = np.isnan(values).all(axis=1)
         return tuple(name for name, none in zip(self.detectors, missing, strict=True) if none)
 
-    def comparison(self, settings: str, measure: str) -> TableComparison:
+    def with_chance(self) -> RunReport:
+        """Return the report with values of random scores; the same if there are none.
+
+        There are none if labels cannot be read, or if the series are very long.
+        """
+        from vuskit.report.publication import chance_by_series
+
+        total = max(sum(one.n_points for one in self.series), 1)
+        if self.chance is not None or total > _MOST_POINTS:
+            return self
+        draws = int(np.clip(_RANDOM_POINTS // total, 1, _MOST_DRAWS))
+        found = np.full((len(self.settings), len(self.measures), len(self.series)), np.nan)
+        try:
+            source = self.memory or Run(self.folder)
+            for s, settings in enumerate(self.settings):
+                levels = chance_by_series(source, settings, self.measures, draws)
+                for m, measure in enumerate(self.measures):
+                    for i, one in enumerate(self.series):
+                        found[s, m, i] = levels.get((one.dataset, one.name, measure), np.nan)
+        except (InvalidInputError, OSError):
+            return self
+        return dataclasses.replace(self, chance=found)
+
+    def comparison(
+        self,
+        settings: str,
+        measure: str,
+        *,
+        series: NDArray[np.intp] | None = None,
+        n_resamples: int = 2000,
+    ) -> TableComparison:
         """Compare the detectors by a measure, on the series on which all of them have a value.
 
-        Detectors without any value are excluded; see `without_values`.
+        Detectors without any value are excluded; see `without_values`. Rows are the places of the
+        series; by default, all series are compared.
 
         Raises
         ------
@@ -270,10 +307,22 @@ class RunReport:
         pandas = require("pandas", purpose="a comparison")
         place = self.settings.index(settings), self.measures.index(measure)
         table = pandas.DataFrame(self.values[place].T, columns=list(self.detectors))
+        table = (table if series is None else table.iloc[series]).dropna(axis="columns", how="all")
+        complete, chosen = len(table.dropna()), len(table)
+        if table.shape[1] < 2:
+            raise InvalidInputError(
+                f"tests need two or more detectors with values, got {table.shape[1]}"
+            )
+        if complete < 2:
+            raise InvalidInputError(
+                "tests need two or more series with values of all detectors, "
+                f"got {complete} of {chosen}"
+            )
         return compare_columns(
-            table.dropna(axis="columns", how="all"),
-            title=measure,
+            table,
+            title=self.measure(measure).title,
             higher_is_better=self.measure(measure).higher_is_better,
+            n_resamples=n_resamples,
         )
 
     def to_frame(self) -> pd.DataFrame:

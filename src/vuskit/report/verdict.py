@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 _RESAMPLES = 2000
 _STEADY = 0.7  # Kendall's tau from which two orders count as similar
 _FEW_SERIES = 2
+_SHOWN = 4  # measures
+
+QUESTIONS = {
+    "leader": "Best",
+    "interval": "Interval",
+    "significance": "Significant",
+    "weakness": "Weakest",
+    "missed": "Missed",
+    "chance": "Chance",
+    "measures": "Other measures",
+    "buffer": "Other buffers",
+}
+"""Titles of the sentences of a verdict."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +203,11 @@ def _weakness(comparison: TableComparison, leader: str, datasets: Mapping[Hashab
     place = gaps.idxmin()
     own = _value(groups.loc[place, leader])
     if gaps[place] >= 0:
-        return f"{leader} is best on each of the {len(groups)} data sets."
+        lowest = (direction * groups[leader]).idxmin()
+        return (
+            f"{leader} is best on each of the {len(groups)} data sets; its worst mean is "
+            f"{_value(groups.loc[lowest, leader])} on {lowest}."
+        )
     rival = (direction * groups.loc[place].drop(leader)).idxmax()
     lost = plural(int((gaps < 0).sum()), "data set")
     return (
@@ -224,8 +241,10 @@ def _measures(
     tau = f"Kendall's tau with the order by {lowest} is {_value(taus[lowest])}"
     if not elsewhere:
         similar = "" if taus[lowest] >= _STEADY else ", though the order of the others changes"
-        return f"{order[0]} also leads by {listed(list(by_measure))}{similar} (lowest: {tau})."
-    changed = listed([f"{name} leads by {title}" for title, name in elsewhere.items()])
+        names = listed(list(by_measure), most=_SHOWN)
+        return f"{order[0]} also leads by {names}{similar} (lowest: {tau})."
+    leads = [f"{name} leads by {title}" for title, name in elsewhere.items()]
+    changed = listed(leads, most=_SHOWN)
     return f"The winner depends on the measure: {changed} (lowest: {tau})."
 
 

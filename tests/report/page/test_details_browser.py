@@ -78,7 +78,9 @@ def test_who_is_left_out_is_named(open_page, path):
 
 def test_mean_over_data_sets(open_page, path, run):
     page = open_page(path)
-    expect(page.locator("#weigh option:checked")).to_have_text("series, then data sets")
+    expect(page.locator("#weigh option:checked")).to_have_text("series")
+    page.select_option("#weigh", "dataset")
+    assert "weigh=dataset" in page.url
     expect(page.locator("#board caption")).to_contain_text("Mean over 3 data sets of the mean over")
     found = {(row["detector"], row["measure"]): row for row in rows(page, "board")}
     for m, measure in enumerate(run.measures):
@@ -98,7 +100,7 @@ def test_mean_over_data_sets(open_page, path, run):
             assert row["over"] == "dataset"
     page.select_option("#weigh", "series")
     expect(page.locator("#board caption")).to_contain_text("Mean over the series of all data sets;")
-    assert "weigh=series" in page.url
+    assert "weigh" not in page.url
     for row in rows(page, "board"):
         m, d = run.measures.index(row["measure"]), run.detectors.index(row["detector"])
         if row["value"]:
@@ -140,9 +142,21 @@ def test_wide_tables_fade_where_they_continue(open_page, path):
     expect(page.locator(".wide", has=page.locator("#sets"))).to_have_attribute("data-more", "")
 
 
+def test_verdict_follows_the_filters(open_page, path, run):
+    page = open_page(path)
+    verdict = page.locator("#verdict")
+    expect(verdict).to_contain_text("has the best mean VUS-PR")
+    expect(verdict).to_contain_text("over 70 series")
+    page.select_option("#dataset", "middle")
+    expect(verdict).to_contain_text("over 9 series")
+    page.select_option("#measure", LATE.name)
+    expect(verdict).to_contain_text("has the best mean Late points")
+    page.select_option("#dataset", "lonely")
+    expect(verdict).to_have_text(re.compile("^No verdict: tests need two or more series"))
+
+
 def test_lower_may_be_better(open_page, path, run):
     page = open_page(path)
-    page.select_option("#weigh", "series")
     page.select_option("#measure", LATE.name)
     values = run.values[0, 1, :-1]
     order = [run.detectors[d] for d in np.argsort(values.mean(axis=1))]
@@ -186,7 +200,6 @@ def test_choices_are_in_the_address(open_page, path, run):
 def test_rounded_values_are_close(open_page, run, monkeypatch):
     monkeypatch.setattr("vuskit.report.page.run_data._EXACT_BYTES", 100)
     page = open_page(run_page_html(run))
-    page.select_option("#weigh", "series")
     expect(page.locator("#board caption")).to_contain_text("Mean over the series of all data sets")
     means = np.mean(run.values[0, :, :-1], axis=2)
     found = {

@@ -28,6 +28,7 @@ from vuskit.bench import (
 )
 from vuskit.bench._leaderboard import measure_called
 from vuskit.errors import InvalidInputError
+from vuskit.measures.chance import chance_level
 from vuskit.report.page import run_page_html
 from vuskit.report.page.series import series_section
 from vuskit.report.run_report import RunReport, series_report
@@ -95,6 +96,17 @@ def test_page_holds_every_value(run, page):
         for d, name in zip(data["series"]["dataset"], data["series"]["name"], strict=True)
     ]
     assert titles == [one.title for one in run.series]
+
+
+def test_chance_is_that_of_random_scores_on_the_labels(run, folder, page):
+    found = run.with_chance().chance
+    assert found.shape == (1, len(run.measures), len(run.series))
+    for place, one in enumerate(run.series):
+        labels, used = one.read().labels, Run(folder).evaluation_settings(one, run.settings[0])
+        level = chance_level(labels, measures=list(run.measures), settings=used, draws=20).mean
+        np.testing.assert_allclose(found[0, :, place], list(level.values()), atol=1e-12)
+    said = embedded(page, "run")["comparisons"]["0,0"]["verdict"]["sentences"]["chance"]
+    assert said.startswith("Random scores get ")
 
 
 def test_missing_values_are_not_zeros(run):

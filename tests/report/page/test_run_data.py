@@ -65,9 +65,32 @@ def test_tests_of_a_data_set_are_those_of_compare(compared, dataset, measure, hi
     assert found["n"] == (sum(SIZES.values()) if dataset is None else SIZES[dataset])
 
 
+def test_verdicts_are_those_of_the_compared_series():
+    run = made_run(measures=("vus_pr", LATE.name))
+    chance = np.full((1, 2, len(run.series)), 0.25)
+    chance[0, 0, 0] = 0.95
+    found = run_comparisons(dataclasses.replace(run, chance=chance))
+    mean = f"{(0.25 * 69 + 0.95) / 70:.3f}"[1:]
+    for key, series in (("0,0", range(70)), ("0,0,0", range(9)), ("0,1", range(70))):
+        said = found[key]["verdict"]["sentences"]
+        m = int(key[2])
+        means = dict(zip(run.detectors, run.values[0, m][:, series].mean(axis=1), strict=True))
+        del means["none"]
+        best = (min if m else max)(means, key=means.get)
+        title = run.measure(run.measures[m]).title
+        number = f"{means[best]:.3f}"[1:]
+        text = f"{best} has the best mean {title}, {number} over {len(series)} series, "
+        assert said["leader"].startswith(text)
+        assert "by" in said["measures"] or "measure" in said["measures"]
+    assert f"Random scores get {mean} " in found["0,0"]["verdict"]["sentences"]["chance"]
+    assert "weakness" not in found["0,0,0"]["verdict"]["sentences"]
+    assert "weakness" in found["0,0"]["verdict"]["sentences"]
+    assert "chance" not in run_comparisons(run)["0,0"]["verdict"]["sentences"]
+
+
 def test_too_few_to_test():
     found = run_comparisons(made_run())
-    told = "tests need two or more series with values of all detectors, got 1 of 1."
+    told = "tests need two or more series with values of all detectors, got 1 of 1"
     assert found["0,0,2"] == {"error": told}
     alone = run_comparisons(made_run(sizes={"all": 5}, detectors=("one", "none")))
     assert alone["0,0"]["error"].startswith("tests need two or more detectors with values, got 1")

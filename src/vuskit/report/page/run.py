@@ -82,6 +82,7 @@ def run_sections(
     fixed = [*([_failures(run)] if run.failures else []), *others]
     room = _room_for_values(run, fixed)
     held, left_out = run_that_fits(run, room)
+    held = held.with_chance()
     steps = len(run.settings) * len(held.measures)
     told = progress or (lambda done, total: None)
     total = steps + len(run.series)

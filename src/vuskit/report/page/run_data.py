@@ -6,13 +6,12 @@ import dataclasses
 import json
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.optional import require
 from vuskit.bench import Status
 from vuskit.errors import InvalidInputError
 from vuskit.figures._families import FAMILY_TITLES, family_of
@@ -23,15 +22,16 @@ from vuskit.report.page.series import (
 )
 from vuskit.report.page.series_filters import filter_data
 from vuskit.report.run_report import RunReport
+from vuskit.report.verdict import QUESTIONS, Verdict, verdict_of
 
 if TYPE_CHECKING:
-    pass
+    from vuskit.statistics.comparison import TableComparison
 
 Floats = NDArray[np.float64]
 
 
 MOST_BYTES = 600_000
-_RESAMPLES = 2  # the minimum, because the page shows no intervals
+_RESAMPLES = 2  # the minimum, because the page shows no intervals of ranks
 
 
 def run_comparisons(
@@ -42,20 +42,29 @@ def run_comparisons(
     The page holds values in single precision, where distinct differences may tie. Therefore the
     tests are computed here, and the page selects among them.
     """
-    pairs = [(s, m) for s in range(len(run.settings)) for m in range(len(run.measures))]
+    told = progress or (lambda done, total: None)
+    total = len(run.settings) * len(run.measures)
     found: dict[str, Any] = {}
-    for done, (s, m) in enumerate(pairs):
-        if progress is not None:
-            progress(done, len(pairs))
-        found[f"{s},{m}"] = compare_series(run, s, m, np.arange(len(run.series)))
+
+    def all_measures(series: NDArray[np.intp], suffix: str = "") -> dict[str, Any]:
+        own: dict[str, Any] = {}
+        for s in range(len(run.settings)):
+            told(min(len(found) + len(own), total), total)
+            compared = [_compared(run, s, m, series) for m in range(len(run.measures))]
+            own |= {
+                f"{s},{m}{suffix}": _comparison_data(run, s, m, compared)
+                for m in range(len(compared))
+            }
+        return own
+
+    found |= all_measures(np.arange(len(run.series)))
     places = {name: place for place, name in enumerate(run.datasets)}
     if len(places) < 2:
         return {**found, **{f"{key},0": one for key, one in found.items()}}
     owner = np.array([places[one.dataset] for one in run.series])
     room = MOST_BYTES
     for dataset, _ in Counter(owner.tolist()).most_common():
-        series = np.flatnonzero(owner == dataset)
-        own = {f"{s},{m},{dataset}": compare_series(run, s, m, series) for s, m in pairs}
+        own = all_measures(np.flatnonzero(owner == dataset), f",{dataset}")
         room -= len(json.dumps(own))
         if room < 0:
             break
@@ -67,38 +76,64 @@ def compare_series(
     run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
 ) -> dict[str, Any]:
     """Compare the detectors by a measure on some series; return ranks and tests, or an error."""
-    from vuskit.statistics.comparison import compare_columns
+    compared = [
+        _compared(run, settings, place, series) if place == measure else ""
+        for place in range(len(run.measures))
+    ]
+    return _comparison_data(run, settings, measure, compared)
 
-    values = run.values[settings, measure][:, series]
-    present = np.flatnonzero(np.isfinite(values).any(axis=1))
-    pandas = require("pandas", purpose="a comparison")
-    table = pandas.DataFrame(values[present].T, columns=present)
-    complete = len(table.dropna())
-    if present.size < 2 or complete < 2:
-        return {"error": _too_few(present.size, complete, series.size)}
+
+def _compared(
+    run: RunReport, settings: int, measure: int, series: NDArray[np.intp]
+) -> TableComparison | str:
+    """Return a comparison, or why there is none."""
+    names = run.settings[settings], run.measures[measure]
     try:
-        compared = compare_columns(
-            table,
-            title=run.measures[measure],
-            higher_is_better=run.measure(run.measures[measure]).higher_is_better,
-            n_resamples=_RESAMPLES,
-        )
+        return run.comparison(*names, series=series, n_resamples=_RESAMPLES)
     except InvalidInputError as error:
-        return {"error": str(error)}
+        return str(error)
+
+
+def _comparison_data(
+    run: RunReport, settings: int, measure: int, compared: Sequence[TableComparison | str]
+) -> dict[str, Any]:
+    """Return what the page shows of a comparison by one of the measures, or an error."""
+    found = compared[measure]
+    if isinstance(found, str):
+        return {"error": found}
+    places = {name: place for place, name in enumerate(run.detectors)}
     return {
-        "detectors": [int(place) for place in compared.summary.index],
-        "ranks": [round(float(rank), 4) for rank in compared.summary["mean_rank"]],
-        "groups": [[int(str(place)) for place in group] for group in compared.groups],
-        "tests": " ".join(f"{text}." for text in compared.tests),
-        "n": complete,
+        "detectors": [places[str(name)] for name in found.summary.index],
+        "ranks": [round(float(rank), 4) for rank in found.summary["mean_rank"]],
+        "groups": [[places[str(name)] for name in group] for group in found.groups],
+        "unjoined": found.unjoined_text,
+        "tests": " ".join(f"{text}." for text in found.tests),
+        "n": found.pairs.n,
+        "verdict": _verdict(run, settings, measure, compared, found).to_dict(),
     }
 
 
-def _too_few(detectors: int, complete: int, series: int) -> str:
-    if detectors < 2:
-        return f"tests need two or more detectors with values, got {detectors}."
-    return (
-        f"tests need two or more series with values of all detectors, got {complete} of {series}."
+def _verdict(
+    run: RunReport,
+    settings: int,
+    measure: int,
+    compared: Sequence[TableComparison | str],
+    found: TableComparison,
+) -> Verdict:
+    """Return the verdict on the series that were compared by a measure."""
+    chance = None
+    if run.chance is not None:
+        chance = float(run.chance[settings, measure, found.table.index].mean())
+    others = {
+        one.title: one
+        for place, one in enumerate(compared)
+        if place != measure and not isinstance(one, str)
+    }
+    return verdict_of(
+        found,
+        chance=chance,
+        datasets={place: run.series[place].dataset for place in found.table.index},
+        by_measure=others,
     )
 
 
@@ -172,6 +207,7 @@ def run_data(
         "outcomes": _outcomes(run),
         "outcome_names": _OUTCOMES,
         "comparisons": comparisons,
+        "questions": QUESTIONS,
         "command": "" if run.memory else f"vuskit report {shlex.quote(str(run.folder))} --series",
         "explore": f"vuskit explore {shlex.quote(str(run.folder))}",
     }

@@ -88,8 +88,8 @@ const benchmark = (() => {
 
   /* Control for means over several data sets. All views share its value, and hide it if there is
      only one data set.                                                                            */
-  const WEIGHTS = { dataset: "series, then data sets", series: "all series" };
-  let weight = "dataset";
+  const WEIGHTS = { series: "series", dataset: "series, then data sets" };
+  let weight = "series";
   const weighing = (select, run, changed) => {
     const show = () => {
       select.value = weight;
@@ -101,7 +101,7 @@ const benchmark = (() => {
       show,
       take: (given) => { if (given in WEIGHTS) weight = given; show(); },
       value: () => run.datasets.length < 2 ? "series" : weight,
-      address: () => weight === "dataset" ? undefined : weight,
+      address: () => weight === "series" ? undefined : weight,
     };
   };
   const fillSelect = (select, entries, value) => {
@@ -182,7 +182,7 @@ vuskit.view("failures", (place, data) => {
 
 // ---- figures: critical differences, heat map of ranks, time against accuracy ----
 benchmark.figures = (place, run, state) => {
-  const { color, lineColor, heat, prepare, format, fitted, fittedNames } = vuskit;
+  const { color, element, lineColor, heat, prepare, format, fitted, fittedNames } = vuskit;
   const { shown } = benchmark;
   const { exact } = run;
   const byId = (id) => place.querySelector(`#${id}`);
@@ -221,13 +221,19 @@ benchmark.figures = (place, run, state) => {
     charts.ranks(plotRanks, found.detectors.map((d, k) => ({ name: name(d), title: name(d), color: "var(--ink)", rank: found.ranks[k] })), found.groups.map((group) => group.map(name)));
     byId("ranks-note").textContent = ranksNote(found, now, measure);
   };
+  const drawVerdict = () => {
+    const found = compared();
+    const text = found.pending ? "Computing the tests…" : `No verdict: ${found.error}${found.error?.endsWith(".") ? "" : "."}`;
+    byId("verdict").replaceChildren(...Object.entries(found.error ? { "": text } : found.verdict.sentences).map(([question, sentence]) =>
+      element("p", {}, element("b", { text: run.questions[question] ?? "" }), element("span", { text: sentence }))));
+  };
   const where = (now) => now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0]);
   const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
   const ranksNote = (found, now, measure) => {
     const missing = run.detectors.filter((_, d) => !found.detectors.includes(d));
     const used = found.n === now.series.length ? "" : ` (${found.n} of ${now.series.length}: those with values of all detectors)`;
     return [`Mean ranks by ${measure.title}${measure.higher ? "" : " (lower is better)"} over ${found.n} series of ${where(now)}${used}; 1 is best. Bars join groups in which no pair differs significantly; a missing bar does not imply a difference.`,
-      found.tests, missing.length ? `Detectors without values are excluded: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
+      found.unjoined, found.tests, missing.length ? `Detectors without values are excluded: ${listed(missing)}.` : ""].filter(Boolean).join(" ");
   };
 
   // ---- heat map ----
@@ -438,7 +444,7 @@ benchmark.figures = (place, run, state) => {
   charts.savable(byId("time"), drawTime, "Time against accuracy", head("time"));
 
   return {
-    draw: () => { drawRanks(); drawHeat(); drawTime(); },
+    draw: () => { drawVerdict(); drawRanks(); drawHeat(); drawTime(); },
     copies: {
       ranks: () => {
         const found = compared();
@@ -501,10 +507,12 @@ vuskit.view("run", (place, _, options) => {
     series: filters.series(),
     columns: byId("columns").value,
   });
-  // The chosen measure first: the figures show it, and it fits on the narrowest screen.
+  // The chosen measure first: the figures show it, and it fits on the narrowest screen. Then those of the paper.
+  const FIRST = ["vus_roc", "vus_pr"];
   const listedMeasures = () => run.measures.map((one, m) => ({ ...one, m }))
     .filter((one) => !byId("family").value || one.family === byId("family").value)
-    .sort((one, other) => (other.m === state().measure) - (one.m === state().measure) || one.m - other.m);
+    .sort((one, other) => (other.m === state().measure) - (one.m === state().measure)
+      || FIRST.indexOf(other.name) - FIRST.indexOf(one.name) || one.m - other.m);
 
   const boardRows = () => {
     const now = state();
@@ -605,6 +613,10 @@ vuskit.view("run", (place, _, options) => {
       ...sorted(board).flatMap((row) => row.cells.map((cell, k) => [
         row.name, row.own, board.now.summary, board.now.weigh, board.now.dataset, board.columns[k].name, run.exact(cell.value), cell.n]))];
   };
+  byId("copy-verdict").addEventListener("click", async () => {
+    await vuskit.copyText([...place.querySelectorAll("#verdict span")].map((one) => one.textContent).join(" "));
+    vuskit.confirm(byId("copy-verdict"), "verdict copied");
+  });
   vuskit.copies(place, { board: copyBoard, "board-table": () => vuskit.tableRows(byId("board")), ...figures.copies });
   const draw = () => { drawBoard(); figures.draw(); };
   byId("family").addEventListener("change", drawBoard);
