@@ -24,7 +24,6 @@ from vuskit.paper.concept_figures import (
 )
 from vuskit.paper.study_figures import pairs_display
 from vuskit.studies import run_study
-from vuskit.studies.base import PUBLISHED
 
 BUFFER = 40
 SETTINGS = EvaluationSettings(buffer=BUFFER, volume_factor=2.0)
@@ -83,8 +82,16 @@ def test_without_two_crops_the_ratio_is_left_out():
     assert list(display.panels) == ["threshold", "lag", "noise"]
 
 
+def values_of(scored, detectors, settings):
+    scores = {name: scored.scores[name] for name in detectors}
+    found = vuskit.evaluate_many(scored.series.labels, scores, settings=settings)
+    return found.to_frame().T
+
+
 def test_compared_detectors_have_the_values_of_the_settings(scored):
-    display = compared_detectors(scored, ("noisy", "late"), BUFFER, SETTINGS, PAPER)
+    display = compared_detectors(
+        scored, BUFFER, SETTINGS, PAPER, values_of(scored, ("noisy", "late"), SETTINGS)
+    )
     for name in ("noisy", "late"):
         expected = vuskit.evaluate(scored.series.labels, scored.scores[name], settings=SETTINGS)
         assert display.bars.values[name]["vus_pr"] == pytest.approx(expected["vus_pr"])
@@ -129,8 +136,9 @@ def test_range_aware_measures_prefer_the_autoencoder_on_a_heartbeat():
         pytest.skip(f"{path.name} is not among the test data")
     scored = read_scores(path)
     series = scored.series
-    buffer = PUBLISHED.choose_buffer(values=series.values, y_true=series.labels).length
-    values = compared_detectors(scored, ("AE", "OCSVM"), buffer, PUBLISHED, PAPER).bars.values
+    published = EvaluationSettings(buffer="authors", volume_factor=2.0)
+    buffer = published.choose_buffer(values=series.values, y_true=series.labels).length
+    values = values_of(scored, ("AE", "OCSVM"), published.replace(buffer=buffer))
     assert values["OCSVM"]["auc_pr"] > values["AE"]["auc_pr"]
     for name in ("range_auc_pr", "vus_pr", "vus_roc"):
         assert values["AE"][name] > values["OCSVM"][name]

@@ -35,13 +35,9 @@ _BUFFERS = 40
 
 def _rates(y_true: ArrayLike, y_score: ArrayLike, longest: int, step: int, **options: Any) -> Any:
     many = np.size(y_score) > _ALL_SCORES
+    thresholds = options.pop("thresholds", None) or (_THRESHOLDS if many else None)
     return surface_to_draw(
-        y_true,
-        y_score,
-        buffer=longest,
-        step=step,
-        thresholds=_THRESHOLDS if many else None,
-        **options,
+        y_true, y_score, buffer=longest, step=step, thresholds=thresholds, **options
     )
 
 
@@ -137,7 +133,7 @@ class RangeCurveDisplay(Display):
         name : str
             Name of the score, for the legend.
         **options
-            ``definition`` and ``side``, as for :func:`vuskit.range_auc_roc`.
+            ``definition``, ``thresholds`` and ``side``, as for :func:`vuskit.range_auc_roc`.
 
         Raises
         ------
@@ -280,7 +276,7 @@ class SurfaceDisplay(Display):
         curve : {"roc", "pr"}
             ROC or PR surface.
         **options
-            ``definition`` and ``side``, as for :func:`vuskit.vus_roc`.
+            ``definition``, ``thresholds`` and ``side``, as for :func:`vuskit.vus_roc`.
 
         Raises
         ------
@@ -397,9 +393,12 @@ class VolumeDisplay(Display):
         *,
         max_buffer: int,
         curve: str = "roc",
+        volume_factor: float = 1.0,
         **options: Any,
     ) -> VolumeDisplay:
         """Compute curves, surface and soft labels; parameters as for `SurfaceDisplay`.
+
+        The surface reaches up to `volume_factor` times the buffer of the curve.
 
         Examples
         --------
@@ -408,13 +407,14 @@ class VolumeDisplay(Display):
         VolumeDisplay(roc: area 0.875, with buffer 4 0.986, volume 0.937)
         """
         over = SurfaceDisplay.from_scores(
-            y_true, y_score, max_buffer=max_buffer, curve=curve, **options
+            y_true, y_score, max_buffer=round(volume_factor * max_buffer), curve=curve, **options
         )
         lines = RangeCurveDisplay.from_scores(
             y_true, y_score, buffer=max_buffer, curve=curve, **options
         )
         lengths = np.unique(np.linspace(0, max_buffer, 6).round().astype(int))
-        soft = [soft_label(y_true, buffer=int(length), **options) for length in lengths]
+        kept = {name: options[name] for name in ("definition", "side") if name in options}
+        soft = [soft_label(y_true, buffer=int(length), **kept) for length in lengths]
         labels, scores = check_pair(y_true, y_score)
         score = doubles_in_order("y_score", scores)
         return cls(labels.as_array(), score, np.array(soft), lines, over)

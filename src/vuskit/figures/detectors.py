@@ -287,7 +287,7 @@ class DetectorComparisonDisplay(Display):
         volume_factor : float, default=1
             Longest buffer of VUS, in multiples of `buffer`.
         **options
-            ``definition`` and ``side``, as for :func:`vuskit.vus_roc`.
+            ``definition``, ``thresholds`` and ``side``, as for :func:`vuskit.vus_roc`.
 
         Raises
         ------

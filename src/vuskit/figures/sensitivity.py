@@ -37,6 +37,7 @@ from vuskit.figures.base import Display, register_figure, to_array
 from vuskit.inputs import check_labels, check_scores, check_series, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures
+from vuskit.measures.settings import EvaluationSettings
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -350,6 +351,7 @@ class LabelingDisplay(Display):
         *,
         buffer: int,
         measures: str | Measure | Iterable[str | Measure] = ("auc_pr", "vus_pr"),
+        settings: EvaluationSettings | None = None,
     ) -> LabelingDisplay:
         """Evaluate one score under each labeling.
 
@@ -363,6 +365,8 @@ class LabelingDisplay(Display):
             Buffer length of R-AUC and longest buffer of VUS.
         measures : "paper", "extra", "all", name, or iterable of names and measures
             Measures to write next to each labeling; AUC-PR and VUS-PR by default.
+        settings : EvaluationSettings, optional
+            Other settings of the measures; `buffer` replaces theirs.
 
         Raises
         ------
@@ -380,8 +384,9 @@ class LabelingDisplay(Display):
             raise InvalidInputError("`labels` must hold at least one labeling, got none")
         checked = {str(name): check_labels(one, "labels") for name, one in labels.items()}
         chosen = resolve_measures(measures)
+        own = (settings or EvaluationSettings()).replace(buffer=buffer)
         values = {
-            str(name): evaluate(one, y_score, buffer=buffer, measures=chosen).to_dict()
+            str(name): evaluate(one, y_score, measures=chosen, settings=own).to_dict()
             for name, one in labels.items()
         }
         first = next(iter(checked.values()))

@@ -23,7 +23,6 @@ from vuskit.figures import (
     soft_label,
 )
 from vuskit.figures.critical_difference import BARS
-from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.measures.thresholds import Sigma, threshold_value
@@ -55,6 +54,7 @@ _VARIED = ("threshold", "lag", "noise", "ratio")
 _SHARES = (0.05, 0.2)  # of anomalous points, in the two crops of Figure 2
 _SHORT = 60  # longest buffer of Figure 5, in points, so that single points stay visible
 _LABELINGS = ("as labeled", "middle third", "first half", "with surroundings")
+_LABELED_BY = ("auc_pr", "vus_pr")
 _N_BUFFERS = 5  # of Figure 7
 
 
@@ -247,7 +247,7 @@ def changed_cases(
             at=shares if vary == "ratio" else None,
             series=first_channel(part),
             measures=measures,
-            volume_factor=settings.volume_factor,
+            settings=settings,
         )
         for vary in _VARIED
         if vary != "ratio" or shares is not None
@@ -270,10 +270,14 @@ def labeling(material: Material) -> Built:
     part = part_around_anomaly(scored, 3 * buffer)
     labels = labelings(part, max(buffer // 4, 1))
     panels, rows = [], []
+    shown = [one for one in material.consistency.measures if one.name in _LABELED_BY]
+    if len(shown) < len(_LABELED_BY):
+        raise NotPossibleError(f"{titles(_LABELED_BY)} must be among the measures")
     for letter, detector in zip("ab", example.detectors, strict=True):
         display = LabelingDisplay.from_labels(
-            first_channel(part), first_run(part, detector), labels, buffer=buffer
-        )
+            first_channel(part), first_run(part, detector), labels, buffer=buffer,
+            measures=shown, settings=material.settings,
+        )  # fmt: skip
         display.title = f"Labeling strategies on {_name(scored)}"
         panels.append(Panel(f"({letter}) {detector}", display))
         rows += [
@@ -318,16 +322,16 @@ def volume(material: Material) -> Built:
     part = part_around_anomaly(scored, 3 * buffer)
     display = VolumeDisplay.from_scores(
         part.series.labels, first_run(part, detector), max_buffer=buffer, curve="roc",
-        definition=settings.definition, side=settings.side,
+        volume_factor=settings.volume_factor, **_drawn_by(settings),
     )  # fmt: skip
     display.title = f"From AUC to VUS on {_name(scored)}"
     curve, surface = display.curve, display.surface
     caption = (
         f"{_about(scored, detector, display.label.size, curve.buffer)} AUC-ROC uses no buffer "
         f"({curve.plain_area:.3f}), R-AUC-ROC this buffer ({curve.buffered_area:.3f}), and VUS-ROC "
-        f"the mean over all buffers up to it ({surface.volume:.3f}). Top: labels without a buffer, "
-        "with one buffer, and with growing buffers. Bottom: the curve, the curve with a buffer, "
-        "and the surface over all buffers."
+        f"the mean over all buffers up to {surface.buffers[-1]} ({surface.volume:.3f}). Top: "
+        "labels without a buffer, with one buffer, and with growing buffers. Bottom: the curve, "
+        "the curve with a buffer, and the surface over all buffers."
     )
     rates, heights = np.meshgrid(surface.places, surface.buffers)
     table = _frame(
@@ -434,14 +438,14 @@ def quality(material: Material) -> Built:
     """Scores, curves, surfaces and values of two detectors on a series, twice."""
     parts, tables, said = [], [], []
     for letter, example in zip("AB", material.examples.compared, strict=False):
+        values = _values_on(material, example)
         display = compared_detectors(
             material.scored(example.series),
-            example.detectors,
             material.buffer(example.series),
             material.settings,
             material.consistency.measures,
+            values,
         )
-        values = _values_on(material, example)
         tables.append(values.reset_index().assign(series=example.series))
         heading = f"({letter}) {joined(example.detectors)} on {example.series}"
         parts.append(Part(display, heading))
@@ -453,23 +457,39 @@ def quality(material: Material) -> Built:
 
 def compared_detectors(
     scored: ScoredSeries,
-    detectors: tuple[str, ...],
     buffer: int,
     settings: EvaluationSettings,
     measures: tuple[Measure, ...],
+    values: pd.DataFrame,
 ) -> DetectorComparisonDisplay:
-    """Return scores, curves, surfaces and values of some detectors on a series."""
-    labels, scores = scored.series.labels, {name: first_run(scored, name) for name in detectors}
+    """Return scores, curves and surfaces of some detectors, with their values from a study."""
+    detectors = [str(name) for name in values.columns]
     display = DetectorComparisonDisplay.from_scores(
-        labels, scores, buffer=buffer, measures=measures, volume_factor=settings.volume_factor,
-        definition=settings.definition, side=settings.side,
-    )  # fmt: skip
-    found = evaluate_many(
-        labels, scores, measures=measures, settings=settings.replace(buffer=buffer)
+        scored.series.labels,
+        {name: first_run(scored, name) for name in detectors},
+        buffer=buffer,
+        measures=measures,
+        volume_factor=settings.volume_factor,
+        **_drawn_by(settings),
     )
-    display.bars = DetectorBarsDisplay.from_evaluations(found)
+    known = {name: dict(values[name]) for name in detectors}
+    display.bars = DetectorBarsDisplay(known, measures, str(settings.replace(buffer=buffer)))
+    for name, own in known.items():
+        for kind, curves, surfaces in (
+            ("roc", display.roc, display.roc_surface),
+            ("pr", display.pr, display.pr_surface),
+        ):
+            curve, surface = curves[name], surfaces[name]
+            curve.plain_area = own.get(f"auc_{kind}", curve.plain_area)
+            curve.buffered_area = own.get(f"range_auc_{kind}", curve.buffered_area)
+            surface.volume = own.get(f"vus_{kind}", surface.volume)
     display.title = f"{' and '.join(detectors)} on {_name(scored)}"
     return display
+
+
+def _drawn_by(settings: EvaluationSettings) -> dict[str, Any]:
+    """Return the settings that curves and surfaces depend on, apart from the buffers."""
+    return {name: getattr(settings, name) for name in ("definition", "thresholds", "side")}
 
 
 _PANELS_OF_8 = (

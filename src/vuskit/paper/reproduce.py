@@ -27,7 +27,7 @@ from vuskit.paper.results import STUDIES, Work, digest_of, needed_results
 from vuskit.paper.settings_text import describe_settings
 from vuskit.paper.words import series_count
 from vuskit.report.tables import write_table
-from vuskit.studies import PublishedComparison, compare_with_published, get_study, read_published
+from vuskit.studies import PublishedComparison, compare_with_published, read_published
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,10 +197,7 @@ def reproduce(
     work = Work(
         folder / "work",
         resolve_measures(measures),
-        {
-            name: {**(preset if get_study(name).input == "scores" else {}), **given.get(name, {})}
-            for name in STUDIES
-        },
+        {name: {**preset, **given.get(name, {})} for name in STUDIES},
         executor or ExecutorSettings(workers=processes),
         limits,
         budget,

@@ -43,15 +43,17 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", bound="StudyResult")
 
-PUBLISHED = EvaluationSettings(buffer="authors", volume_factor=2.0)
-"""Buffers of the published experiments: R-AUC at the period L, VUS over 0..2L."""
+DEFAULT_SETTINGS = EvaluationSettings(buffer="auto")
+"""Settings of all studies of scores; the same as those of ``vuskit evaluate`` and of plans."""
 
 PUBLISHED_SETTINGS: Mapping[str, Any] = {
+    "buffer": "authors",
+    "volume_factor": 2.0,
     "thresholds": 250,
     "definition": "pvldb2022",
     "threshold": "cascade",
 }
-"""Other settings of the published experiments."""
+"""Settings of the published experiments, where they differ."""
 
 PUBLISHED_MEASURE_OPTIONS = (
     "precision_at_k.points=predicted",
@@ -93,7 +95,7 @@ class Study(Checked, Generic[Result]):
     measures : "paper", "extra", "all", name, measure, or iterable of these, default="paper"
         Measures to study; stored as a tuple of measures.
     settings : EvaluationSettings
-        How measures are computed. Default: the buffers of the published experiments.
+        How measures are computed. Default: those of ``vuskit evaluate``.
     measure_options : iterable of str
         Options of measures, such as ``"range_recall.alpha=0.2"``. The measures keep their names.
 
@@ -106,6 +108,8 @@ class Study(Checked, Generic[Result]):
         studies; ``"cases"``: cases to time.
     published : mapping
         Options of the published experiments that differ from the defaults.
+    published_settings : mapping
+        The same for the settings of the measures.
     """
 
     name: ClassVar[str] = ""
@@ -117,9 +121,10 @@ class Study(Checked, Generic[Result]):
     result: ClassVar[type[StudyResult]]
     known: ClassVar[tuple[Callable[..., Any], ...]] = ()
     published: ClassVar[Mapping[str, Any]] = {}
+    published_settings: ClassVar[Mapping[str, Any]] = PUBLISHED_SETTINGS
 
     measures: Any = "paper"
-    settings: EvaluationSettings = PUBLISHED
+    settings: EvaluationSettings = DEFAULT_SETTINGS
     measure_options: tuple[str, ...] = param(
         (),
         several(text),
@@ -174,7 +179,7 @@ class Study(Checked, Generic[Result]):
         """
         default: Any = params_of(cls)["settings"].default
         if as_published:
-            default = default.replace(**PUBLISHED_SETTINGS)
+            default = default.replace(**cls.published_settings)
         chosen: EvaluationSettings = default if settings is None else settings
         own = cls.options()
         known = {**own, **params_of(EvaluationSettings)}

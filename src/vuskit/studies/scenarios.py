@@ -6,10 +6,10 @@ exactly, and S9 to S12 shrink inside it. S13 and S14, which miss it clearly, are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from vuskit.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.parameters import param, whole
-from vuskit.studies.base import Study, evaluate_scores
+from vuskit.studies.base import PUBLISHED_SETTINGS, Study, evaluate_scores
 from vuskit.studies.registry import study
 from vuskit.studies.result import BufferUse, StudyResult
 
@@ -329,6 +329,11 @@ class Scenarios(Study[ScenarioResult]):
     scenarios : sequence of Scenario, optional
         Custom predictions instead of :func:`paper_scenarios`.
     """
+
+    # The series has no period, so that the buffer stays a number.
+    published_settings: ClassVar[Mapping[str, Any]] = {
+        name: value for name, value in PUBLISHED_SETTINGS.items() if name != "buffer"
+    }
 
     settings: EvaluationSettings = _SETTINGS
     n_points: int = param(10_000, whole(1), "Length of the series.", metavar="N")

@@ -35,15 +35,11 @@ class _Case:
     def threshold(self) -> float:
         return float(threshold_value(Sigma(self.factor), self.y_score))
 
-    def values(
-        self, measures: Sequence[Measure], buffer: int, volume_factor: float = 1.0
-    ) -> list[float]:
+    def values(self, measures: Sequence[Measure], settings: EvaluationSettings) -> list[float]:
         if not 0 < self.y_true.sum() < self.y_true.size:  # no crop has the requested share
             return [float("nan")] * len(measures)
-        settings = EvaluationSettings(
-            buffer=buffer, threshold=Sigma(self.factor), volume_factor=volume_factor
-        )
-        evaluator = Evaluator(self.y_true, measures=measures, settings=settings)
+        own = settings.replace(threshold=Sigma(self.factor))
+        evaluator = Evaluator(self.y_true, measures=measures, settings=own)
         found = evaluator(self.y_score)
         return [found[measure.name] for measure in measures]
 
@@ -166,7 +162,8 @@ def sensitivity(
     first = _first_case(y_true, y_score)
     chosen = resolve_measures(measures)
     places = np.asarray(kind.range(buffer) if at is None else list(at), dtype=np.float64)
-    values = [kind.apply(first, place, seed).values(chosen, buffer) for place in places.tolist()]
+    settings = EvaluationSettings(buffer=buffer)
+    values = [kind.apply(first, place, seed).values(chosen, settings) for place in places.tolist()]
     return SensitivityDisplay(vary, places, np.array(values), chosen, kind.label)
 
 
@@ -180,7 +177,7 @@ def compare_cases(
     factor: float = 1.0,
     series: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = "paper",
-    volume_factor: float = 1.0,
+    settings: EvaluationSettings | None = None,
     seed: int = 0,
 ) -> CasesDisplay:
     """Evaluate two variants of a score.
@@ -195,8 +192,8 @@ def compare_cases(
         Threshold in standard deviations above the mean, unless the threshold varies.
     series : array-like, optional
         Series to show above the scores.
-    volume_factor : float, default=1
-        Longest buffer of VUS, as a multiple of `buffer`.
+    settings : EvaluationSettings, optional
+        Other settings of the measures; `buffer` and the threshold replace theirs.
 
     Returns
     -------
@@ -222,6 +219,7 @@ def compare_cases(
     found = _first_case(y_true, y_score)
     first = _Case(found.y_true, found.y_score, factor)
     chosen = resolve_measures(measures)
+    own = (settings or EvaluationSettings()).replace(buffer=buffer)
     cases = []
     for place in places:
         case = kind.apply(first, place, seed)
@@ -230,7 +228,7 @@ def compare_cases(
                 f"`at` must hold shares that crops of the series reach, got {place:g}; choose a "
                 "share closer to the share of the whole series"
             )
-        values = np.array(case.values(chosen, buffer, volume_factor))
+        values = np.array(case.values(chosen, own))
         name = kind.short.format(place)
         cases.append(Case(name, case.y_true, case.y_score, case.threshold, values, case.start))
     line = None if series is None else check_series(series)

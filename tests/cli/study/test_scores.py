@@ -11,6 +11,7 @@ from studies.scored import make_several, write_scored
 from typer.testing import CliRunner
 
 from vuskit.cli.app import app
+from vuskit.datasets.synthetic import three_scores
 from vuskit.errors import InvalidInputError
 from vuskit.studies import load_study_results, run_study
 
@@ -90,7 +91,7 @@ def test_series_by_several_patterns(folder, tmp_path):
 @pytest.mark.parametrize(
     ("buffer", "told"),
     [
-        ("24", "robustness: buffer: 24 points; VUS up to 2 times that"),
+        ("24", "robustness: buffer: 24 points"),
         ("median-anomaly", "robustness: buffer: the median length of the anomalies (median_anom"),
     ],
 )
@@ -110,6 +111,22 @@ def test_which_buffers_were_used(folder, tmp_path, buffer, told):
     assert told in result.stderr
     page = (tmp_path / "robustness.md").read_text(encoding="utf-8")
     assert f"Buffer: {told.partition('buffer: ')[2]}" in page
+
+
+def test_a_file_has_one_vus_in_evaluate_and_in_studies(tmp_path):
+    path = tmp_path / "scores" / "docs" / "series.csv"
+    path.parent.mkdir(parents=True)
+    scored = three_scores()
+    columns = {"value": scored.series.values, "label": scored.series.labels.astype(int)}
+    pd.DataFrame({**columns, **scored.scores}).to_csv(path, index=False)
+    line = ("--measure", "range_auc_pr,vus_pr", "--json")
+    found = json.loads(invoke("evaluate", path, *line).stdout)
+    evaluated = {one["name"]: one["values"] for one in found["scores"]}
+    study = run_study("consistency", path.parents[1], measures=["range_auc_pr", "vus_pr"])
+    frame = study.to_frame()
+    assert set(frame["detector"]) == set(evaluated)
+    for row in frame.itertuples():
+        assert row.value == evaluated[row.detector][row.measure]
 
 
 def test_scenarios_know_their_anomaly_only(tmp_path):
