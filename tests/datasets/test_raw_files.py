@@ -91,7 +91,10 @@ def test_errors_in_a_part_name_the_line_and_leave_the_others_alone(tmp_path):
             r"kpis\.csv: `part` must be one of 2 series, got 'c'; choose from 'a', 'b'",
         ),
         ({"part": "a", "format": "table"}, "`part` must come with `by`"),
-        ({"by": "KPI", "format": "table"}, "there must be a column 'KPI'"),
+        (
+            {"by": "KPI", "format": "table"},
+            "must be a column of .* got 'KPI'; did you mean 'KPI ID'",
+        ),
     ],
 )
 def test_unknown_parts(options, message, tmp_path):
