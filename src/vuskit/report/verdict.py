@@ -13,22 +13,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vuskit._util.text import escape_latex, listed, plural
+from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.registry import Measure, main_measure
+from vuskit.measures.uncertainty import intervals_of
 from vuskit.statistics.comparison import TableComparison
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from vuskit.report.evaluation import EvaluationReport
+
 _RESAMPLES = 2000
 _STEADY = 0.7  # Kendall's tau from which two orders count as similar
 _FEW_SERIES = 2
-_SHOWN = 4  # measures
+_SHOWN = 4  # measures, missed anomalies
+_MOST_RESAMPLED = 20_000  # points of a series whose interval a page computes
 
 QUESTIONS = {
     "leader": "Best",
     "interval": "Interval",
     "significance": "Significant",
     "weakness": "Weakest",
-    "missed": "Missed",
+    "missed": "Anomalies",
     "chance": "Chance",
     "measures": "Other measures",
     "buffer": "Other buffers",
@@ -64,6 +70,11 @@ class Verdict:
     def __str__(self) -> str:
         return " ".join(self.sentences.values())
 
+    @property
+    def answers(self) -> dict[str, str]:
+        """The sentences by title of their question."""
+        return {QUESTIONS[name]: text for name, text in self.sentences.items()}
+
     def to_latex(self) -> str:
         """Return the sentences as LaTeX."""
         return " ".join(escape_latex(text) for text in self.sentences.values())
@@ -81,6 +92,7 @@ def verdict_of(
     by_measure: Mapping[str, TableComparison] | None = None,
     by_buffer: Mapping[str, Sequence[str]] | None = None,
     unit: str = "series",
+    compared: str = "detectors",
     seed: int = 0,
 ) -> Verdict:
     """Return the verdict of a comparison of detectors.
@@ -99,6 +111,8 @@ def verdict_of(
         Order of the detectors, best first, with other buffers.
     unit : str, default="series"
         What a row is, in the plural: series or data sets.
+    compared : str, default="detectors"
+        What a column is, in the plural: detectors or measures.
     seed : int, default=0
         Seed of the interval of the difference.
 
@@ -110,7 +124,7 @@ def verdict_of(
     means = {str(name): float(mean) for name, mean in comparison.table.mean().items()}
     sentences = {
         "leader": _leader(comparison, order, means, unit, seed),
-        "significance": _significance(comparison, order, unit),
+        "significance": _significance(comparison, order, unit, compared),
     }
     if datasets:
         weakness = _weakness(comparison, order[0], datasets)
@@ -124,6 +138,116 @@ def verdict_of(
         sentences["buffer"] = _buffers(order, by_buffer)
     differing = {str(name) for pair in comparison.significant for name in pair if order[0] in pair}
     return Verdict(sentences, len(differing) == len(order))
+
+
+def verdict_of_evaluation(report: EvaluationReport, *, interval: bool = True) -> Verdict:
+    """Return the verdict of one evaluated series, which cannot decide anything.
+
+    Parameters
+    ----------
+    report : EvaluationReport
+        The series, its scores and their measures.
+    interval : bool, default=True
+        Compute the interval of the best value, unless the series is long.
+
+    Returns
+    -------
+    Verdict
+    """
+    main = main_measure([measure.name for measure in report.measures])
+    measure = next(one for one in report.measures if one.name == main)
+    values = {name: found[main] for name, found in report.table.items()}
+    order = _ordered(values, measure)
+    if not order:
+        return Verdict({"leader": f"No detector has a value of {measure.title}."}, False)
+    best = order[0]
+    sentences = {"leader": _best_of_series(order, values, measure)}
+    if interval:
+        sentences["interval"] = _interval(report, best, measure)
+    if len(order) > 1:
+        sentences["significance"] = "Undecided: one series allows no test of a difference."
+    sentences["missed"] = _missed(report, best)
+    level = math.nan if report.chance is None else report.chance.mean[main]
+    if math.isfinite(level):
+        sign = 1 if measure.higher_is_better else -1
+        below = [name for name in order if sign * (values[name] - level) <= 0]
+        rest = f"not above: {listed(below)}" if below else "all detectors are above"
+        rest = rest if len(values) > 1 or below else f"{best} is above"
+        sentences["chance"] = f"Random scores get {_value(level)} on average; {rest}."
+    elsewhere = {
+        one.title: first[0]
+        for one in report.measures
+        if (first := _ordered({name: found[one.name] for name, found in report.table.items()}, one))
+        and report.table[first[0]][one.name] != report.table[best][one.name]
+    }
+    if len(order) > 1 and len(report.measures) > 1:
+        leads = listed([f"{name} by {title}" for title, name in elsewhere.items()], most=_SHOWN)
+        sentences["measures"] = (
+            f"The best detector depends on the measure: {leads}."
+            if elsewhere
+            else f"{best} is best by all {len(report.measures)} measures."
+        )
+    return Verdict(sentences, False)
+
+
+def _ordered(values: Mapping[str, float], measure: Measure) -> list[str]:
+    """Return the detectors with a value, best first."""
+    known = [name for name, value in values.items() if not math.isnan(value)]
+    return sorted(known, key=lambda name: values[name], reverse=measure.higher_is_better)
+
+
+def _best_of_series(order: list[str], values: Mapping[str, float], measure: Measure) -> str:
+    best = order[0]
+    if len(order) == 1:
+        return f"{best} has {measure.title} {_value(values[best])}."
+    second = order[1]
+    if values[second] == values[best]:
+        equal = [name for name in order if values[name] == values[best]]
+        return f"{listed(equal)} have the same {measure.title}, {_value(values[best])}."
+    gap = abs(values[best] - values[second])
+    return (
+        f"{best} has the best {measure.title}, {_value(values[best])}, "
+        f"{_value(gap)} ahead of {second}."
+    )
+
+
+def _interval(report: EvaluationReport, best: str, measure: Measure) -> str:
+    """Return the interval of the best value, or why there is none."""
+    evaluation = report.table[best]
+    table = evaluation.intervals
+    if table is None and report.labels.size > _MOST_RESAMPLED:
+        return (
+            f"No interval: the series has more than {_MOST_RESAMPLED:,} points; "
+            "`evaluate(..., interval=0.95)` computes it."
+        )
+    if table is None:
+        settings = report.table.settings.replace(buffer=report.buffer)
+        evaluator = Evaluator(report.labels, measures=[measure], settings=settings)
+        table = intervals_of(
+            evaluator, {measure.name: evaluation[measure.name]}, report.scores[best]
+        )
+    low, high = table[measure.name]
+    if math.isnan(low):
+        return f"No interval: {table.reason or 'the value is at its bound'}."
+    return f"{best}: {_value(low)} to {_value(high)} ({table})."
+
+
+def _missed(report: EvaluationReport, best: str) -> str:
+    """Return which anomalies the best detector misses at its threshold."""
+    found = report.events[best]
+    missed = found.start[~found.found]
+    rule = report.threshold if isinstance(report.threshold, str) else "given"
+    text = (
+        f"At its threshold ({rule}), {best} finds {len(found) - missed.size:,} of "
+        f"{plural(len(found), 'anomaly', 'anomalies')}"
+    )
+    if not missed.size:
+        return f"{text}."
+    starts = [
+        f"{start:,}" if report.dates is None else str(report.dates[start].astype("datetime64[s]"))
+        for start in missed.tolist()
+    ]
+    return f"{text}; it misses those that start at {listed(starts, most=_SHOWN)}."
 
 
 def _value(number: float) -> str:
@@ -160,7 +284,7 @@ def _leader(
     return text
 
 
-def _significance(comparison: TableComparison, order: list[str], unit: str) -> str:
+def _significance(comparison: TableComparison, order: list[str], unit: str, compared: str) -> str:
     """From whom the leader by mean rank differs significantly, and from whom not."""
     pairs, overall = comparison.pairs, comparison.global_test
     leader, *others = order
@@ -170,7 +294,7 @@ def _significance(comparison: TableComparison, order: list[str], unit: str) -> s
     if overall is not None and not overall.significant:
         return (
             f"Undecided: {overall.test}'s test finds no difference among the {len(order)} "
-            f"detectors (p = {_p(overall.p_value)}, {pairs.n:,} {unit})."
+            f"{compared} (p = {_p(overall.p_value)}, {pairs.n:,} {unit})."
         )
     differing = {frozenset(map(str, pair)) for pair in comparison.significant}
     p_values = pairs.p_values.rename(index=str, columns=str)
@@ -181,7 +305,7 @@ def _significance(comparison: TableComparison, order: list[str], unit: str) -> s
     if not better:
         return f"Undecided: {leader} does not differ significantly from {unclear} ({method})."
     if not rest:
-        return f"{leader} differs significantly from all other detectors ({method})."
+        return f"{leader} differs significantly from all other {compared} ({method})."
     return (
         f"{leader} differs significantly from {listed(better)}, but not from {unclear} ({method})."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from report.evaluated import EVIL, EVIL_SCORE, report_of
 
+from vuskit import evaluate
 from vuskit.datasets.synthetic import three_scores
 from vuskit.figures._drawing import thinned
 from vuskit.report.page import (
@@ -25,6 +27,7 @@ from vuskit.report.page.series import (
     encoded_scores,
     whole_scores,
 )
+from vuskit.report.verdict import verdict_of_evaluation
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,41 @@ def evil():
         "a\u2028b&[[data]]": labels * 1.0,
     }
     return report_of(labels, scores, name=EVIL)
+
+
+def test_verdict_of_one_series():
+    rng = np.random.default_rng(0)
+    labels = np.zeros(3000, dtype=bool)
+    for start in range(100, 2900, 280):
+        labels[start : start + 20] = True
+    good, poor = (labels * level + rng.normal(0, 0.3, labels.size) for level in (1.0, 0.2))
+    good[100:120] = 0.0
+    found = report_of(labels, {"good": good, "poor": poor}, buffer=20)
+    said = verdict_of_evaluation(found).sentences
+    best, other = (found.table[name]["vus_pr"] for name in ("good", "poor"))
+    assert said["leader"] == (
+        f"good has the best VUS-PR, {best:.3f}, {best - other:.3f} ahead of poor."
+    ).replace("0.", ".")
+    interval = evaluate(labels, good, buffer=20, measures=["vus_pr"], interval=0.95).intervals
+    low, high = (f"{bound:.3f}"[1:] for bound in interval["vus_pr"])
+    assert said["interval"].startswith(f"good: {low} to {high} (95% interval: block bootstrap")
+    assert said["significance"] == "Undecided: one series allows no test of a difference."
+    missed = found.events["good"].start[~found.events["good"].found]
+    count = 10 - missed.size
+    assert 100 in missed
+    assert (
+        f"good finds {count} of 10 anomalies; it misses those that start at 100" in said["missed"]
+    )
+    chance = found.chance.mean["vus_pr"]
+    assert said["chance"].startswith(f"Random scores get {chance:.3f} on".replace("0.", "."))
+    few = verdict_of_evaluation(report_of(labels[:500], {"good": good[:500]}, buffer=20)).sentences
+    assert few["interval"] == "No interval: 2 events, fewer than 8."
+    assert "significance" not in few
+    page = series_page_html(found)
+    assert all(html.escape(text) in page for text in said.values())
+    assert verdict_of_evaluation(found, interval=False).sentences.keys() == said.keys() - {
+        "interval"
+    }
 
 
 class Reader(HTMLParser):

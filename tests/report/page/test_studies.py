@@ -10,6 +10,7 @@ import pytest
 from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
+from vuskit.report.page.studies import study_sections
 from vuskit.report.page.study_folder import write_comparison, write_study
 from vuskit.studies import compare, run_study, summarize
 
@@ -65,6 +66,18 @@ def test_robustness_page(robust_files):
     text = robust_files[0].read_text()
     assert "| lag | F | 240 | 0 | 24 | 0 | 0 |" in text
     assert "No series failed." in text
+
+
+def test_page_of_a_study_states_the_verdict_on_its_measures(robust):
+    (section,) = study_sections([robust])
+    assert set(section.data["verdicts"]) == {"lag", "noise", "ratio"}
+    for kind, found in section.data["verdicts"].items():
+        means = robust.by_series(kind).dropna().mean()
+        title = {one.name: one.title for one in robust.measures}[means.idxmin()]
+        leader = found["sentences"]["leader"]
+        assert leader.startswith(f"{title} has the best mean standard deviation under {kind}, ")
+        assert html.escape(leader) in section.html
+        assert "detectors" not in found["sentences"]["significance"]
 
 
 def test_other_pages(robust, separable, consistent, tmp_path):

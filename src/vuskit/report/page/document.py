@@ -84,6 +84,13 @@ def _wrapping(name: str) -> dict[str, str]:
     return {"class_": "wrap"} if len(name) > _LONG else {}
 
 
+def answers(sentences: Mapping[str, str]) -> str:
+    """Return the sentences of a verdict, each beside the title of its question."""
+    return "".join(
+        f"<p>{element('b', title)}{element('span', text)}</p>" for title, text in sentences.items()
+    )
+
+
 def wrapped(markup: str, label: str) -> str:
     """Wrap wide markup in a box that scrolls sideways."""
     name = html.escape(label)

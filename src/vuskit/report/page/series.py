@@ -23,6 +23,7 @@ from vuskit.report.evaluation import EvaluationReport
 from vuskit.report.page.document import (
     CHART_ASSETS,
     Section,
+    answers,
     element,
     fill,
     number_cell,
@@ -30,6 +31,7 @@ from vuskit.report.page.document import (
     part,
     table,
 )
+from vuskit.report.verdict import verdict_of_evaluation
 
 Floats = NDArray[np.float64]
 
@@ -314,8 +316,10 @@ def series_section(
     detectors: Sequence[str] = (),
 ) -> Section:
     """Create the section of one evaluated series."""
-    data = drawing_data(report, detail, detectors)
+    verdict = verdict_of_evaluation(report, interval=parent is None)
+    data = {**drawing_data(report, detail, detectors), "verdict": verdict.to_dict()}
     pieces = {
+        "verdict": answers(verdict.answers),
         "name": html.escape(report.name),
         "summary": html.escape(_summary(report)),
         "settings": html.escape(_settings(report)),
@@ -421,7 +425,7 @@ def empty_page_html() -> str:
     >>> len(empty_page_html()) < 500_000
     True
     """
-    names = ("name", "summary", "settings", "note", "legend", "measures")
+    names = ("name", "summary", "settings", "note", "legend", "measures", "verdict")
     living = _section("", "try", None, dict.fromkeys(names, ""), {})
     section = Section(
         key="try",

@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vuskit.errors import InvalidInputError
 from vuskit.figures import ChoiceDisplay, Display
@@ -17,16 +17,16 @@ from vuskit.figures.base import json_ready
 from vuskit.report.page.document import (
     CHART_ASSETS,
     Section,
+    answers,
     compact,
     element,
     page_document,
     safe_json,
 )
+from vuskit.report.verdict import Verdict, verdict_of
+from vuskit.statistics.comparison import compare_columns
 from vuskit.studies import get_study
 from vuskit.studies.result import StudyResult
-
-if TYPE_CHECKING:
-    pass
 
 ROOM = 1_200_000
 """Bytes, encoded, that the choices of one figure may take in a page."""
@@ -115,7 +115,24 @@ def _section_data(result: StudyResult) -> dict[str, Any]:
         for name, frame in frames.items()
         if len(frame) <= _MOST_ROWS
     ]
-    return {**measures_of(figures), "figures": figures, "tables": tables}
+    verdicts = {name: one.to_dict() for name, one in _verdicts(result).items()}
+    return {**measures_of(figures), "figures": figures, "tables": tables, "verdicts": verdicts}
+
+
+def _verdicts(result: StudyResult) -> dict[str, Verdict]:
+    """Return the verdict of each comparison of measures of a study."""
+    titles = {one.name: one.title for one in result.measures}
+    found = {}
+    for name, one in getattr(result, "comparisons", dict)().items():
+        renamed = compare_columns(
+            one.table.rename(columns=titles),
+            title=one.title,
+            higher_is_better=one.higher_is_better,
+            alpha=one.pairs.alpha,
+            n_resamples=2,  # the minimum: verdicts use no intervals of ranks
+        )
+        found[name] = verdict_of(renamed, compared="measures")
+    return found
 
 
 def measures_of(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -166,7 +183,13 @@ def _section_html(result: StudyResult, data: Mapping[str, Any]) -> str:
     header = [element("h1", study.title), element("p", study.question)]
     about = " ".join([result.about(), *remarks(result)])
     header += [element("p", text, class_="quiet") for text in (about, *options_text(result))]
-    parts = [f"<header>\n{''.join(header)}\n</header>", '<div class="legend"></div>']
+    verdicts = {name: one["sentences"].values() for name, one in data["verdicts"].items()}
+    said = answers({spoken(name): " ".join(texts) for name, texts in verdicts.items()})
+    parts = [
+        f"<header>\n{''.join(header)}\n</header>",
+        f'<div class="answers" aria-label="Verdict">{said}</div>' if said else "",
+        '<div class="legend"></div>',
+    ]
     for figure in data["figures"]:
         labels = figure.get("labels", [])
         parts.append(_place(f"figure-{figure['name']}", figure["title"], figure["caption"], labels))
