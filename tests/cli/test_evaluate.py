@@ -562,26 +562,29 @@ def test_the_demo_series_is_the_documented_one(scores_csv):
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "npz"])
-def test_large_integers_keep_their_order(command, tmp_path, form):
+@pytest.mark.parametrize("base", [2**53, 2**60, 2**63, -(2**60)])
+def test_integers_that_float64_would_round_are_refused(command, tmp_path, form, base):
     frame = small_frame()
-    ranks = frame["A"].rank(method="dense").astype(int).to_numpy()
-    expected = vuskit.evaluate(frame["label"], ranks, buffer=6, measures=["auc_pr", "vus_roc"])
-    large = {"signed": 2**60 + ranks, "unsigned": ranks.astype(np.uint64) + np.uint64(2**63)}
-    table = pd.DataFrame({"label": frame["label"], **large})
+    large = np.array([base + rank for rank in range(len(frame))])
     path = tmp_path / f"large.{form}"
     if form == "npz":
-        np.savez(path, label=frame["label"], **large)
-    elif form == "parquet":
-        table.to_parquet(path)
+        np.savez(path, label=frame["label"], A=large)
     else:
-        table.assign(longer=[str(2**70 + rank) for rank in ranks.tolist()]).to_csv(path)
-    outcome = command(
-        "evaluate", path, "--buffer", "6", "--measure", "auc_pr,vus_roc", "--csv", "--chance=0"
-    )
-    found = values_of(outcome)
-    assert len(found) == (6 if form == "csv" else 4)
-    for (_, measure), value in found.items():
-        assert value == pytest.approx(expected[measure], abs=1e-12)
+        table = pd.DataFrame({"label": frame["label"], "A": large})
+        table.to_parquet(path) if form == "parquet" else table.to_csv(path, index=False)
+    outcome = command("evaluate", path, "--score", "A", "--buffer", "6")
+    assert outcome.code == 2
+    assert "column 'A' must hold integers up to 2**53" in " ".join(outcome.err.split())
+
+
+def test_integers_too_long_for_any_type_are_refused_but_large_floats_are_not(command, tmp_path):
+    frame = small_frame().assign(A=[str(2**70 + place) for place in range(60)])
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    outcome = command("evaluate", tmp_path / "long.csv", "--score", "A", "--buffer", "6")
+    assert outcome.code == 2
+    assert "line 2: column 'A' must hold integers" in " ".join(outcome.err.split())
+    frame.assign(A=small_frame()["A"] * 1e20).to_csv(tmp_path / "float.csv", index=False)
+    assert command("evaluate", tmp_path / "float.csv", "--score", "A", "--buffer", "6").code == 0
 
 
 def test_complex_scores_are_refused(command, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 from vuskit.datasets import read_scores, read_series
 from vuskit.datasets.csv_dialect import Dialect, sniff_start
 from vuskit.datasets.readers.registry import recognize
+from vuskit.datasets.tables import column_names, open_table
 from vuskit.errors import InvalidInputError
 
 VALUES = [0.5, -1.25, 3e-3, 12.0, 7.75]
@@ -159,3 +160,47 @@ def test_another_kind_of_file_under_the_name_of_a_series(content, message, tmp_p
 )
 def test_what_separates_cells(text, expected, tmp_path):
     assert sniff_start(save(tmp_path / "a.csv", text))[0] == expected
+
+
+@pytest.mark.parametrize("cells", [["1,234", "987", "2,500"], ["-1,234", "12"], ["999,999"]])
+def test_commas_that_may_separate_thousands_are_refused(cells, tmp_path):
+    path = save(tmp_path / "a.csv", "label;score\n" + "".join(f"0;{cell}\n" for cell in cells))
+    with pytest.raises(InvalidInputError, match=rf"clear decimal sign, got {cells[0]}, which is"):
+        open_table(path)
+
+
+@pytest.mark.parametrize("cells", [["0,512", "1,234"], ["1,234", "21,5"], ["1,234"] * 30 + ["7,1"]])
+def test_commas_with_another_form_are_decimal(cells, tmp_path):
+    path = save(tmp_path / "a.csv", "label;score\n" + "".join(f"0;{cell}\n" for cell in cells))
+    expected = [float(cell.replace(",", ".")) for cell in cells]
+    assert open_table(path).numbers("score").tolist() == expected
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x0b", "\x0c", "\x85"])
+def test_only_cr_and_lf_end_the_header(sign, tmp_path):
+    text = f"LO{sign}F,label\n0.5,0\n0.7,1\n"
+    assert column_names(save(tmp_path / "a.csv", text)) == [f"LO{sign}F", "label"]
+    assert open_table(tmp_path / "a.csv").names == (f"LO{sign}F", "label")
+    assert column_names(save(tmp_path / "b.csv", text.replace("\n", "\r"))) == [
+        f"LO{sign}F",
+        "label",
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.parquet.gz", "a.npy.gz"])
+@pytest.mark.parametrize("rows", [5, 200_000])
+def test_damaged_gzip_files_are_named(name, rows, tmp_path):
+    content = b"label,score\n" + np.random.default_rng(0).bytes(rows).hex("\n").encode()
+    packed = gzip.compress(content, mtime=0)
+    wrong_sum = packed[:-6] + b"??" + packed[-4:]
+    for damaged in (packed[:-9], packed[:30] + b"?" + packed[31:], wrong_sum):
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(InvalidInputError, match=rf"{name}: .*damaged"):
+            open_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.parquet.gz"])
+def test_a_file_that_is_not_gzipped_is_named(name, tmp_path):
+    (tmp_path / name).write_bytes(b"label,score\n0,1\n")
+    with pytest.raises(InvalidInputError, match=r"is not gzipped; rename it to a\.(csv|parquet)$"):
+        open_table(tmp_path / name)

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import random
+import re
 import sys
 import time
 import warnings
@@ -25,15 +26,15 @@ from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.inputs import aligned_scores
 from vuskit.datasets.long_tables import LongTable
-from vuskit.datasets.tables import (
-    Table,
-    doubles_from_texts,
-    may_hold_large_integers,
-    open_table,
-)
+from vuskit.datasets.tables import EXACT_RULE, LARGEST_EXACT, Table, open_table
 from vuskit.engine import Action
 from vuskit.engine.tasks import NotApplicableError, StaleWorkerError
-from vuskit.errors import BufferNotFoundError, ChangedInputError, MeasureError
+from vuskit.errors import (
+    BufferNotFoundError,
+    ChangedInputError,
+    InvalidInputError,
+    MeasureError,
+)
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
@@ -47,6 +48,8 @@ from vuskit.store.identity import (
 from vuskit.store.store import read_scores
 
 Scores = NDArray[np.float64]
+
+_LONG_INTEGER = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
 
 
 @dataclass(frozen=True)
@@ -248,12 +251,14 @@ def _external_scores(job: ImportJob) -> Scores:
         return _table(job).scores(job.column)
     data = _file_content(job)
     if path.suffix == ".npy":
-        return np.load(io.BytesIO(data), allow_pickle=False)  # type: ignore[no-any-return]
-    numbers = np.loadtxt(io.BytesIO(data), delimiter=",", ndmin=1)
-    if numbers.ndim == 1 and may_hold_large_integers(numbers):
-        cells = np.loadtxt(io.BytesIO(data), delimiter=",", ndmin=1, dtype=str)
-        return doubles_from_texts(job.label, cells.tolist())
-    return numbers
+        numbers = np.load(io.BytesIO(data), allow_pickle=False)
+        rounded = numbers.dtype.kind in "iu"
+    else:
+        numbers = np.loadtxt(io.BytesIO(data), delimiter=",", ndmin=1)
+        rounded = _LONG_INTEGER.search(data) is not None
+    if rounded and (np.abs(numbers.astype(np.float64)) >= LARGEST_EXACT).any():
+        raise InvalidInputError(f"{path}: the scores must hold {EXACT_RULE}")
+    return numbers  # type: ignore[no-any-return]
 
 
 # One file may hold the scores of many detectors, and their jobs follow each other. Each job reads

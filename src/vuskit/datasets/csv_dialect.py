@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,8 +19,10 @@ from vuskit.errors import InvalidInputError
 
 _SNIFFED_BYTES = 1 << 16
 _SNIFFED_LINES = 20
+_LINE_END = re.compile(r"\r\n?|\n")  # str.splitlines also splits at U+2028 and others
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _SIGNATURES = {
     b"PK\x03\x04": "an Excel workbook or another archive; save the sheet as csv first",
@@ -43,11 +46,14 @@ class Dialect:
         Decimal point or comma.
     encoding : str
         Python's name of the encoding.
+    ambiguous : str
+        A cell such as 1,234, if every comma may separate thousands.
     """
 
     separator: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
+    ambiguous: str = ""
 
     def __str__(self) -> str:
         parts = []
@@ -72,18 +78,21 @@ def header_of(path: Path, data: bytes | None = None) -> list[str]:
     return [name.strip() for name in _cells(lines[0], dialect.separator)] if lines else []
 
 
-def line_of_row(path: Path, row: int, encoding: str, data: bytes | None = None) -> int:
-    """Return the line number (from 1) of a row (from 0); blank lines are not rows."""
+def line_of_row(path: Path, row: int, encoding: str, data: bytes | None = None) -> tuple[int, str]:
+    """Return the line number (from 1) and the text of a row (from 0); blank lines are not rows."""
     with opened(path, data) as stream:
         text = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
-        filled = (number for number, line in enumerate(text, start=1) if line.rstrip("\n"))
+        filled = ((number, line) for number, line in enumerate(text, start=1) if line.rstrip("\n"))
         return next(islice(filled, row, None))
 
 
 def sniff_start(path: Path, data: bytes | None = None) -> tuple[Dialect, list[str]]:
     """Return the dialect and the first lines of a file."""
-    with opened(path, data) as stream:
-        start = stream.read(_SNIFFED_BYTES)
+    try:
+        with opened(path, data) as stream:
+            start = stream.read(_SNIFFED_BYTES)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise damaged_gzip(path, error) from error
     for signature, what in _SIGNATURES.items():
         if start.startswith(signature):
             raise InvalidInputError(f"{path}: not a csv file but {what}")
@@ -93,12 +102,25 @@ def sniff_start(path: Path, data: bytes | None = None) -> tuple[Dialect, list[st
         raise InvalidInputError(
             f"{path}: not a csv file: it contains binary data; save the table as csv first"
         )
-    lines = [line for line in text.splitlines() if line]
+    lines = [line for line in _LINE_END.split(text) if line]
     if len(start) == _SNIFFED_BYTES and len(lines) > 1:
         lines.pop()  # probably truncated
-    lines = lines[:_SNIFFED_LINES]
-    separator = _separator(lines)
-    return Dialect(separator, _decimal(lines, separator), encoding), lines
+    separator = _separator(lines[:_SNIFFED_LINES])
+    decimal = _decimal(lines[:_SNIFFED_LINES], separator)
+    ambiguous = _ambiguous_cell(lines, separator) if decimal == "," else ""
+    return Dialect(separator, decimal, encoding, ambiguous), lines[:_SNIFFED_LINES]
+
+
+def damaged_gzip(path: Path, error: Exception) -> InvalidInputError:
+    """Return the error for a file that is not gzipped or is damaged."""
+    if isinstance(error, gzip.BadGzipFile) and "Not a gzipped file" in str(error):
+        return InvalidInputError(
+            f"{path}: the name ends in .gz, but the file is not gzipped; rename it to "
+            f"{path.name[: -len('.gz')]}"
+        )
+    return InvalidInputError(
+        f"{path}: the gzipped file must be complete, got a damaged one; copy or download it again"
+    )
 
 
 def opened(path: Path, data: bytes | None = None) -> IO[bytes]:
@@ -163,6 +185,18 @@ def _decimal(lines: Sequence[str], separator: str) -> str:
     points = sum(bool(_DECIMAL_POINT.fullmatch(cell)) for cell in cells)
     commas = sum(bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
     return "," if commas > points else "."
+
+
+def _ambiguous_cell(lines: Sequence[str], separator: str) -> str:
+    """Return a cell with a comma if all of them may be thousands, else an empty string."""
+    found = ""
+    for line in lines:
+        for cell in map(str.strip, _cells(line, separator)):
+            if _DECIMAL_COMMA.fullmatch(cell):
+                if not _THOUSANDS.fullmatch(cell):
+                    return ""
+                found = found or cell
+    return found
 
 
 def _cells(line: str, separator: str) -> list[str]:

@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -33,6 +34,7 @@ from vuskit.datasets.columns import (
     read_label_column,
     roles_of_file,
 )
+from vuskit.datasets.csv_dialect import damaged_gzip
 from vuskit.datasets.label_files import LabeledFile, LabelFile, LabelFiles, label_options
 from vuskit.datasets.label_files import layout_by_names as _layout_by_names
 from vuskit.datasets.layouts import (
@@ -1052,7 +1054,10 @@ def _save_stdin() -> Path:
     """Save standard input to a file, which several readers need."""
     data = sys.stdin.buffer.read()
     if data.startswith(b"\x1f\x8b"):
-        data = gzip.decompress(data)
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise damaged_gzip(Path("standard input"), error) from error
     if not data:
         raise InvalidInputError(
             "standard input must hold labels and scores, got nothing; "

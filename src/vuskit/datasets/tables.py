@@ -21,13 +21,13 @@ from vuskit._util.text import is_utf8, quoted
 from vuskit.datasets.csv_dialect import (
     Dialect,
     arrow_input,
+    damaged_gzip,
     header_of,
     is_number,
     line_of_row,
     sniff_start,
 )
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_numbers, doubles_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 _MISSING = ("NAN", "None")  # in addition to pyarrow's null values
 _LABEL_WORDS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 _INTEGER = re.compile(r"[+-]?\d+")
-_EXACT = 2**53  # float64 represents every integer up to here
+LARGEST_EXACT = 2**53
+"""Float64 represents every integer up to here."""
+EXACT_RULE = (
+    "integers up to 2**53, because float64 rounds larger ones to equal scores (subtract a "
+    "constant, or save ranks)"
+)
 
 
 class Table:
@@ -55,8 +60,6 @@ class Table:
         Columns that were skipped.
     data : bytes, optional
         Content of the file, if already read.
-    read_texts : callable, optional
-        Reads the unparsed cells of a column.
     first_row : int, default=0
         Number of the first row in the file.
     """
@@ -70,7 +73,6 @@ class Table:
         header_lines: int = 0,
         unread: tuple[str, ...] = (),
         data: bytes | None = None,
-        read_texts: Callable[[str], list[str]] | None = None,
         first_row: int = 0,
     ) -> None:
         self.path = path
@@ -79,7 +81,6 @@ class Table:
         self._columns = columns
         self._dialect = dialect
         self._header_lines = header_lines
-        self._read_texts = read_texts
         self._first_row = first_row
         self._rows: NDArray[np.intp] | None = None  # row numbers in the file, if only some
 
@@ -132,23 +133,29 @@ class Table:
         return numbers
 
     def scores(self, name: str) -> NDArray[np.float64]:
-        """Return a column like `numbers`, but keep the exact order of large integers.
-
-        Distinct integers beyond 2**53 with the same nearest float64 remain distinct.
+        """Return a column like `numbers`, and check that no integer loses digits as float64.
 
         Raises
         ------
         InvalidInputError
-            As for `numbers`.
+            As for `numbers`, and if an integer is beyond 2**53.
         """
-        column = self._columns[name]
-        types = require("pyarrow", purpose="reading files", extra="cli").types
-        if types.is_integer(column.type) and column.null_count == 0:
-            return doubles_in_order(name, _array(column))
         numbers = self.numbers(name)
-        if self._read_texts is None or not may_hold_large_integers(numbers):
-            return numbers
-        return doubles_from_texts(name, self._read_texts(name))
+        large = np.abs(numbers) >= LARGEST_EXACT
+        if large.any():
+            row = int(large.argmax())
+            types = require("pyarrow", purpose="reading files", extra="cli").types
+            if types.is_integer(self._columns[name].type) or self._is_written_whole(row, numbers):
+                self._refuse(row, name, EXACT_RULE)
+        return numbers
+
+    def _is_written_whole(self, row: int, numbers: NDArray[np.float64]) -> bool:
+        """Whether a number that csv files yield as float64 is written as an integer."""
+        if self._dialect is None:
+            return False
+        cells = self._line(row)[1].split(self._dialect.separator)
+        words = [cell.strip().strip('"') for cell in cells]
+        return any(_INTEGER.fullmatch(word) and float(word) == numbers[row] for word in words)
 
     def labels(self, name: str) -> NDArray[np.bool_]:
         """Return a column as labels; cells are 0/1, 0.0/1.0 or True/False.
@@ -289,16 +296,23 @@ class Table:
     def _refuse(self, row: int, name: str, rule: str) -> None:
         cell = self._columns[name][row].as_py()
         shown = "an empty cell" if cell is None else repr(cell)
-        row = row + self._first_row if self._rows is None else int(self._rows[row])
-        if self._dialect is None:
-            place = f"row {row}"
-        else:
-            place_in_file = row + self._header_lines
-            number = line_of_row(self.path, place_in_file, self._dialect.encoding, self._data)
-            place = f"line {number}"
+        place = (
+            f"row {self._row_in_file(row)}"
+            if self._dialect is None
+            else (f"line {self._line(row)[0]}")
+        )
         raise InvalidInputError(
             f"{self.path}, {place}: column {name!r} must hold {rule}, got {shown}"
         )
+
+    def _row_in_file(self, row: int) -> int:
+        return row + self._first_row if self._rows is None else int(self._rows[row])
+
+    def _line(self, row: int) -> tuple[int, str]:
+        """Number and text of the line of a row."""
+        assert self._dialect is not None
+        place = self._row_in_file(row) + self._header_lines
+        return line_of_row(self.path, place, self._dialect.encoding, self._data)
 
 
 def read_csv(
@@ -351,10 +365,18 @@ def read_csv(
     dialect = Dialect()
     try:
         dialect = sniff_start(path, data)[0]
+        if dialect.ambiguous:
+            plain = dialect.ambiguous.replace(",", "")
+            raise InvalidInputError(
+                f"{path}: numbers must have a clear decimal sign, got {dialect.ambiguous}, which "
+                f"is {plain} or {dialect.ambiguous.replace(',', '.')}; write numbers without "
+                "separators of thousands and with decimal points"
+            )
         options = _csv_options(dialect, columns, threads=threads)
         skipped = _skip_columns(path, options, unread, texts, data) if unread or texts else []
         table = arrow_csv.read_csv(arrow_input(path, data), **options)
     except (pyarrow.ArrowException, OSError, EOFError, UnicodeError, zlib.error) as error:
+        _read_bytes(path, data)  # names a damaged gzip file
         raise InvalidInputError(_csv_problem(path, dialect, columns, error, data)) from error
     return Table(
         path,
@@ -363,39 +385,7 @@ def read_csv(
         header_lines=int(columns is None),
         unread=tuple(map(str.strip, skipped)),
         data=data,
-        read_texts=partial(_read_texts, path, data, dialect, columns),
     )
-
-
-def _read_texts(
-    path: Path, data: bytes | None, dialect: Dialect, columns: Sequence[str] | None, name: str
-) -> list[str]:
-    pyarrow = require("pyarrow", purpose="reading csv files", extra="cli")
-    arrow_csv = require("pyarrow.csv", purpose="reading csv files", extra="cli")
-    options = _csv_options(dialect, columns, threads=False)
-    with arrow_csv.open_csv(arrow_input(path, data), **options) as stream:
-        written = next(known for known in stream.schema.names if known.strip() == name)
-    options["convert_options"].include_columns = [written]
-    options["convert_options"].column_types = {written: pyarrow.string()}
-    cells = arrow_csv.read_csv(arrow_input(path, data), **options).column(0).to_pylist()
-    return [cell.replace(dialect.decimal, ".") for cell in cells]
-
-
-def may_hold_large_integers(numbers: NDArray[np.float64]) -> bool:
-    """Whether numbers read as float64 may be rounded integers; False if any is NaN."""
-    return bool((np.abs(numbers) >= _EXACT).any()) and not np.isnan(numbers).any()
-
-
-def doubles_from_texts(name: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """Convert text to float64; distinct large integers keep their order.
-
-    Examples
-    --------
-    >>> doubles_from_texts("score", ["9007199254740993", "9007199254740992", "0.5"]).tolist()
-    [9007199254740994.0, 9007199254740992.0, 0.5]
-    """
-    numbers = [int(text) if _INTEGER.fullmatch(text.strip()) else float(text) for text in texts]
-    return doubles_in_order(name, check_numbers(name, numbers))
 
 
 def read_parquet(
@@ -587,7 +577,7 @@ def _csv_problem(
     except Exception:  # the file is read again only to find the invalid row
         if invalid:
             row = invalid[0]
-            number = line_of_row(path, row.number - 1, dialect.encoding, data)
+            number, _ = line_of_row(path, row.number - 1, dialect.encoding, data)
             return (
                 f"{path}, line {number}: every line must have {row.expected_columns} cells, "
                 f"got {row.actual_columns}: {row.text[:80]!r}"
@@ -665,7 +655,7 @@ def _read_bytes(path: Path, data: bytes | None) -> bytes:
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise InvalidInputError(f"{path}: not a readable gzipped file: {error}") from error
+        raise damaged_gzip(path, error) from error
 
 
 def column_names(path: Path) -> list[str]:
@@ -759,8 +749,9 @@ def _of_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> Table:
 
 
 def _loaded(path: Path, data: bytes | None) -> Any:
+    content = _read_bytes(path, data)
     try:
-        return np.load(io.BytesIO(_read_bytes(path, data)), allow_pickle=False)
+        return np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InvalidInputError(
             f"{path}: not a NumPy file of plain numbers; save one with np.save or np.savez"
