@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -284,6 +286,52 @@ def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int,
     if y_true is None:
         raise BufferNotFoundError(f"`y_true` must be given, as {why}, got None")
     return _length_without_period(_event_lengths(y_true), why)
+
+
+_IN_GENERAL = (
+    (r"the values repeat every [\d,]+ points", "period of the values"),
+    (r"period of [\d,]+ points", "period"),
+    (r"(median|mean) length of [\d,]+ anomal(y|ies)", r"\1 anomaly length"),
+    (r", as there are no values", ", no values given"),
+    (r", as the values show no period", ", values without period"),
+    (r"number: given", "given"),
+    (r"fallback: .*", "fallback"),
+)
+
+
+def buffer_summary(lengths: Sequence[int], reasons: Sequence[str | None]) -> str:
+    """Return rule, reason and range of the buffers of one or several series, in words.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Buffer of each series.
+    reasons : sequence of str or None
+        Strategy and reason of each; None if unknown.
+
+    Examples
+    --------
+    >>> why = "auto: median length of 3 anomalies, as there are no values"
+    >>> buffer_summary([3, 638], [why, why])
+    'buffer auto: median anomaly length, no values given; 3 to 638 points'
+    """
+    general = []
+    for reason in reasons:
+        text = reason or ""
+        for pattern, plain in _IN_GENERAL:
+            text = re.sub(pattern, plain, text)
+        general.append(text)
+    low, high = min(lengths), max(lengths)
+    points = f"{low:,} points" if low == high else f"{low:,} to {high:,} points"
+    counts = Counter(general).most_common()
+    if not counts[0][0]:
+        return f"buffer {points}"
+    rule = f"{counts[0][0].partition(': ')[0]}: "
+    said = [
+        f"{text.removeprefix(rule)} ({count:,} series)" if place else f"{text} ({count:,} series)"
+        for place, (text, count) in enumerate(counts)
+    ]
+    return f"buffer {', '.join(said) if len(counts) > 1 else counts[0][0]}; {points}"
 
 
 _names = {"acf": "period", "fft": "fft", "authors": "authors"}

@@ -178,7 +178,7 @@ def test_counts_failures_settings_and_buffers():
     assert re.search(r"^series +4 +3 +4 +11$", text, re.MULTILINE)
     assert "Without a value, of 12 series: PCA: 1 TIMEOUT; Bad: 12 ERROR." in text
     assert "Settings: buffer=5." in text
-    assert "Buffers: 5 to 9 points." in text
+    assert "Buffer 5 to 9 points." in text
 
 
 def test_chance_row():

@@ -25,6 +25,7 @@ from vuskit._util.text import (
     escape_markdown,
     format_cell,
 )
+from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -261,12 +262,18 @@ class TableLayout:
 
     # -- LaTeX -----------------------------------------------------------------------------------
 
-    def to_latex(self, width: int | None = None) -> str:
+    def to_latex(
+        self, width: int | None = None, *, caption: str | None = None, label: str | None = None
+    ) -> str:
         """Return the table as LaTeX, which requires the package booktabs.
 
         Without a caption, the notes are comments above a ``tabular``. With a caption, the result is
         a ``table`` with the caption above and the notes below.
         """
+        if caption is not None:
+            return dataclasses.replace(self, caption=caption).to_latex(width, label=label)
+        if label is not None and self.caption is None:
+            raise InvalidInputError("`label` needs `caption`, got none; a label names a caption")
         columns = self._text_columns()
         parts = list(self._parts(columns, width))
         if self.caption is None:
@@ -282,10 +289,15 @@ class TableLayout:
                 if sum(map(len, floats[-1])) + len(lines) > _LATEX_PAGE and floats[-1]:
                     floats.append([])
                 floats[-1].append(lines)
-        tables = [self._float(tabulars, k, len(floats), wide) for k, tabulars in enumerate(floats)]
+        named = rf"\label{{{label}}}" if label else ""
+        tables = [
+            self._float(tabulars, k, len(floats), wide, named) for k, tabulars in enumerate(floats)
+        ]
         return "\n\n".join(tables)
 
-    def _float(self, tabulars: list[list[str]], place: int, count: int, wide: bool) -> str:
+    def _float(
+        self, tabulars: list[list[str]], place: int, count: int, wide: bool, label: str
+    ) -> str:
         """Return a ``table`` environment; the first has the caption, the last the notes."""
         legend = self._legend("Bold", "Underlined")
         stop = "" if not legend or str(self.caption).endswith(".") else "."
@@ -296,7 +308,7 @@ class TableLayout:
                 r"\begin{table}",
                 r"\centering",
                 r"\addtocounter{table}{-1}" if place else "",
-                rf"\caption{{{'(Continued.)' if place else caption}}}\par\smallskip",
+                rf"\caption{{{'(Continued.)' if place else caption + label}}}\par\smallskip",
                 r"\footnotesize\setlength{\tabcolsep}{4pt}" if wide else "",
                 *_below_each_other(tabulars),
                 rf"\par\smallskip{{\footnotesize {notes}\par}}"
@@ -378,9 +390,21 @@ class TableForms:
     def _layout(self) -> TableLayout:
         raise NotImplementedError
 
-    def to_latex(self, *, width: int | None = None) -> str:
-        """Return a LaTeX table; it requires the package booktabs."""
-        return self._layout.to_latex(width or _LATEX_SMALL_LINE)
+    def to_latex(
+        self, *, caption: str | None = None, label: str | None = None, width: int | None = None
+    ) -> str:
+        """Return a LaTeX table; it requires the package booktabs.
+
+        Parameters
+        ----------
+        caption : str, optional
+            Text instead of the table's own caption.
+        label : str, optional
+            Name to refer to the table.
+        width : int, optional
+            Characters per line; wider tables are split into parts, one below the other.
+        """
+        return self._layout.to_latex(width or _LATEX_SMALL_LINE, caption=caption, label=label)
 
     def to_markdown(self) -> str:
         """Return a Markdown table."""

@@ -232,6 +232,10 @@ class Values:
         """Return the first point that is evaluated, as `Run.evaluated_from` does."""
         return series.evaluated_from
 
+    def evaluation_measures(self, series: EvaluatedSeries, settings: str) -> dict[str, Measure]:
+        """Return the measures by name."""
+        return {measure.name: measure for measure in self.measures}
+
     def evaluation_settings(
         self, series: EvaluatedSeries, settings: str
     ) -> EvaluationSettings | None:

@@ -45,7 +45,7 @@ from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import NO_BUFFER
 from vuskit.measures.inversion import looks_inverted
-from vuskit.measures.registry import Measure
+from vuskit.measures.registry import Measure, list_measures
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.store.identity import canonical
 from vuskit.store.store import DATABASE, Named, Result, Start, Store, is_gone
@@ -830,6 +830,19 @@ class Run:
         if one.value["buffer"] is None:
             return used
         return used.replace(buffer=stored_buffer(one.value))
+
+    def evaluation_measures(self, series: RunSeries, settings: str) -> dict[str, Measure]:
+        """Return the measures of a series' evaluations that are registered in this process.
+
+        Names are those of the run; options are those of the plan.
+        """
+        known = {one.name: one for one in list_measures()}
+        return {
+            name: replace(known[one["measure"]], name=name, options=one["options"])
+            for found in self._evaluations(series, settings)
+            for name, one in found.about["measures"].items()
+            if one["measure"] in known
+        }
 
     def evaluated_from(self, series: RunSeries, settings: str) -> int:
         """Return the first point that evaluations of a series under these settings use.

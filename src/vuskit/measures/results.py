@@ -73,6 +73,20 @@ class _WithSettings(TableForms):
         return None if chosen is None else chosen.length
 
     @property
+    def buffer_reason(self) -> str | None:
+        """How the buffer was chosen: the strategy and its reason; None if it found none.
+
+        Examples
+        --------
+        >>> from vuskit import evaluate
+        >>> labels = [0] * 6 + [1] * 3 + [0] * 6
+        >>> evaluate(labels, range(15), buffer="auto", measures="auc_pr").buffer_reason
+        'auto: median length of 1 anomaly, as there are no values'
+        """
+        chosen = self._evaluator.buffer
+        return None if chosen is None else f"{chosen.strategy}: {chosen.reason}"
+
+    @property
     def without_buffer(self) -> Mapping[str, str]:
         """Measures that are NaN because no buffer was found, with the reason."""
         return self._evaluator.without_buffer

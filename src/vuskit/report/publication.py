@@ -25,8 +25,9 @@ from vuskit.bench import (
     Values,
 )
 from vuskit.bench._leaderboard import AVERAGES, common_series, measure_called, measures_in_order
+from vuskit.buffers import buffer_summary
 from vuskit.datasets import ScoredSeries
-from vuskit.errors import InvalidInputError
+from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
 from vuskit.measures.registry import Measure, main_measure
@@ -135,18 +136,24 @@ class PublicationTable(TableForms):
         """
         return self._layout.to_text(width)
 
-    def to_latex(self, *, width: int | None = None) -> str:
+    def to_latex(
+        self, *, caption: str | None = None, label: str | None = None, width: int | None = None
+    ) -> str:
         """Return a LaTeX table; it needs the package booktabs.
 
         Parameters
         ----------
+        caption : str, optional
+            Text instead of the table's own caption.
+        label : str, optional
+            Name to refer to the table.
         width : int, optional
             Characters per line; by default those of a one-column article. Wider tables are split
             into parts, one below the other. Use about 130 for a ``table*`` over two columns.
         """
         # The spread is printed in smaller type.
         usual = None if self.spread == "none" else _LATEX_WIDTH
-        return super().to_latex(width=width or usual)
+        return super().to_latex(caption=caption, label=label, width=width or usual)
 
     def __repr__(self) -> str:
         return self.to_text(79)
@@ -334,7 +341,7 @@ def publication_table(
     *,
     measures: str | Sequence[str] | None = None,
     columns: str | None = None,
-    by: str = "dataset",
+    by: str = "series",
     spread: str | None = "std",
     chance: Any = None,
     detectors: Sequence[str] | None = None,
@@ -345,9 +352,9 @@ def publication_table(
 ) -> PublicationTable:
     """Make a table for a paper: detectors as rows, data sets or measures as columns.
 
-    Means are taken over the seeds of a series, then over the series of a data set, then over data
-    sets. Only series with values of all detectors are included, as in
-    :func:`vuskit.bench.leaderboard`.
+    Means are taken over the seeds of a series, then over the series; with ``by="dataset"``, over
+    the series of each data set, then over the data sets. Only series with values of all detectors
+    are included, as in :func:`vuskit.bench.leaderboard`.
 
     Parameters
     ----------
@@ -361,8 +368,8 @@ def publication_table(
     columns : {"dataset", "measure"}, optional
         Whether the columns are data sets or measures. Data sets with several measures are groups
         of columns. By default data sets if there are several, otherwise measures.
-    by : {"dataset", "series"}, default="dataset"
-        Whether data sets or series have equal weight in the overall mean.
+    by : {"series", "dataset"}, default="series"
+        Whether series or data sets have equal weight in the overall mean.
     spread : {"std", "bootstrap", "none"} or None, default="std"
         Spread next to each mean: the standard deviation, or a 95% bootstrap interval of the mean.
     chance : bool, int or pandas.DataFrame, optional
@@ -402,8 +409,8 @@ def publication_table(
     ...     "value": [0.9, 0.5, 0.8, 0.6, 0.3, 0.4, 0.2, 0.3]})
     >>> print(publication_table(values, spread=None).to_text(72))
     VUS-PR of 2 detectors: mean over the series of each data set. Mean: over
-      the data sets. Rank: mean rank over the series. Only series with
-      values of all detectors are included.
+      the series. Rank: mean rank over the series. Only series with values
+      of all detectors are included.
     detector     ECG     KPI    mean  rank
     LOF       0.850*  0.250   0.550*  1.50
     PCA       0.550   0.350*  0.450   1.50
@@ -426,7 +433,7 @@ def publication_table(
         columns = "dataset" if len(datasets) > 1 else "measure"
     chosen = _chosen_measures(rows, measures, columns)
     rows = [row for row in rows if row.measure in chosen]
-    random = _chance_levels(evaluated, rows, chance, chosen)
+    random, without_chance = _chance_levels(evaluated, rows, chance, chosen)
     found = _measures(rows, chosen)
     titles = {name: one.title for name, one in found.items()}
     higher = {name: one.higher_is_better for name, one in found.items()}
@@ -434,6 +441,8 @@ def publication_table(
     cells = _Maker(known, names, datasets, random, kind, by, rank, seed).cells(higher)
     order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
     failures = _failures(rows, names)
+    notes = [*_notes(rows, failures, titles, evaluated.alignments() if evaluated else ())]
+    notes += [f"No chance level of {titles[name]}: {why}." for name, why in without_chance.items()]
     return PublicationTable(
         cells=cells,
         detectors=order,
@@ -442,7 +451,7 @@ def publication_table(
         columns=columns,
         datasets=datasets,
         failures=failures,
-        notes=tuple(_notes(rows, failures, titles, evaluated.alignments() if evaluated else ())),
+        notes=tuple(notes),
         by=by,
         spread=kind,
         rank=rank,
@@ -600,6 +609,7 @@ class _Row(NamedTuple):
     settings: Any
     status: Any
     buffer: Any
+    buffer_reason: Any
     higher_is_better: Any
     measure_title: Any
 
@@ -712,7 +722,8 @@ def _chosen_measures(
         main = main_measure(list(_by_measure(rows)))
         if columns == "dataset":
             return [main]
-        return [main, *(name for name in measures_in_order(present) if name != main)]
+        first = [main, *(name for name in ("vus_pr", "vus_roc") if name in present)]
+        return list(dict.fromkeys([*first, *measures_in_order(present)]))
     names = {plain_name(measure_called(name).title): name for name in present}
     names |= {plain_name(one.title): name for name, one in _measures(rows, present).items()}
     names |= {plain_name(name): name for name in present}
@@ -761,12 +772,13 @@ def _best_first(
 
 def chance_by_series(
     values: Run | Values, settings: str, measures: Sequence[str], draws: int
-) -> dict[tuple[Any, ...], float]:
+) -> tuple[dict[tuple[Any, ...], float], dict[str, str]]:
     """Return the mean of random scores by data set, series and measure.
 
-    Measures that are not registered and those with a number as threshold have no chance level.
+    The second result says why measures have no chance level.
     """
     found: dict[tuple[Any, ...], float] = {}
+    reasons: dict[str, str] = {}
     source: Any = values
     for one in values.series if isinstance(values, Values) else values.series():
         used = source.evaluation_settings(one, settings)
@@ -775,28 +787,33 @@ def chance_by_series(
         read = one.read()
         series = read.series if isinstance(read, ScoredSeries) else read
         labels = series.after(source.evaluated_from(one, settings)).labels
+        computed = source.evaluation_measures(one, settings)
         for name in measures:
-            try:
-                level = chance_level(labels, measures=name, settings=used, draws=draws).mean
-            except InvalidInputError:
+            if name not in computed:
+                reasons.setdefault(name, "custom; import the module that registers it")
                 continue
-            (found[one.dataset, one.name, name],) = level.values()
-    return found
+            try:
+                level = chance_level(labels, measures=computed[name], settings=used, draws=draws)
+            except (InvalidInputError, MeasureError) as error:
+                reasons.setdefault(name, str(error).partition("; ")[0])
+                continue
+            (found[one.dataset, one.name, name],) = level.mean.values()
+    return found, reasons
 
 
 def _chance_levels(
     run: Run | Values | None, rows: list[_Row], chance: Any, measures: Sequence[str]
-) -> dict[tuple[Any, ...], float] | None:
-    """Return chance levels by data set, series and measure; None if none are requested."""
+) -> tuple[dict[tuple[Any, ...], float] | None, dict[str, str]]:
+    """Return chance levels as `chance_by_series` does; None if none are requested."""
     if chance is None or chance is False or (isinstance(chance, int) and chance == 0):
-        return None
+        return None, {}
     if hasattr(chance, "columns"):
         frame = chance.to_pandas() if hasattr(chance, "to_pandas") else chance
         datasets = frame["dataset"].tolist() if "dataset" in frame.columns else None
         names = frame["series"].tolist(), frame["measure"].tolist()
         places = zip(_datasets(datasets, len(frame)), *names, strict=True)
         levels = list(zip(places, frame["value"].tolist(), strict=True))
-        return dict(levels[::-1])  # the first of several counts
+        return dict(levels[::-1]), {}  # the first of several counts
     if run is None:
         raise InvalidInputError(
             "`chance` must be a table of chance levels unless `values` is a Run, "
@@ -853,8 +870,16 @@ def _notes(
         yield f"Settings: {settings[0]}."
     if alignments:
         yield f"Scores of windows aligned at: {'; '.join(alignments)}."
-    lengths = [int(one) for one in _known(row.buffer for row in rows)]
-    if lengths:
-        low, high = min(lengths), max(lengths)
-        said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        yield f"Buffers: {said} points."
+    buffers = _buffers(rows)
+    if buffers:
+        yield f"{buffers[0].upper()}{buffers[1:]}."
+
+
+def _buffers(rows: list[_Row]) -> str:
+    """Return how the buffers of the series were chosen, and their range; empty if unknown."""
+    found = {
+        row.place: (int(row.buffer), None if _is_missing(row.buffer_reason) else row.buffer_reason)
+        for row in rows
+        if not _is_missing(row.buffer)
+    }
+    return buffer_summary(*zip(*found.values(), strict=True)) if found else ""

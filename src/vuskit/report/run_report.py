@@ -276,7 +276,7 @@ class RunReport:
         try:
             source = self.memory or Run(self.folder)
             for s, settings in enumerate(self.settings):
-                levels = chance_by_series(source, settings, self.measures, draws)
+                levels, _ = chance_by_series(source, settings, self.measures, draws)
                 for m, measure in enumerate(self.measures):
                     for i, one in enumerate(self.series):
                         found[s, m, i] = levels.get((one.dataset, one.name, measure), np.nan)
