@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vuskit
-from vuskit.buffers import autocorrelation, parse_buffer, prominences
+from vuskit.buffers import autocorrelation, buffer_summary, parse_buffer, prominences
 from vuskit.datasets import synthetic
 
 LABELS = [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1]
@@ -391,3 +391,30 @@ def test_values_without_a_finite_one_count_as_none():
     labels = np.arange(100) // 10 == 3
     choice = vuskit.choose_buffer("auto", values=np.full(100, np.nan), y_true=labels)
     assert choice.reason == "median length of 1 anomaly, as there are no values"
+
+
+@pytest.mark.parametrize(
+    ("lengths", "reasons", "expected"),
+    [
+        ([5, 9], [None, None], "buffer 5 to 9 points"),
+        ([100, 100], ["number: given"] * 2, "buffer given; 100 points"),
+        (
+            [12],
+            ["auto: the values repeat every 12 points"],
+            "buffer auto: period of the values; 12 points",
+        ),
+        (
+            [12, 1200, 3],
+            [
+                "auto: the values repeat every 12 points",
+                "auto: the values repeat every 1,200 points",
+                "auto: median length of 1 anomaly, as the values show no period",
+            ],
+            "buffer auto: period of the values (2 series), median anomaly length, values without "
+            "period (1 series); 3 to 1,200 points",
+        ),
+        ([3], ["fallback: `values` must show a period"], "buffer fallback; 3 points"),
+    ],
+)
+def test_summary_of_the_buffers_of_several_series(lengths, reasons, expected):
+    assert buffer_summary(lengths, reasons) == expected

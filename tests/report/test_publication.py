@@ -10,8 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vuskit import InvalidInputError, evaluate_many, events
-from vuskit.bench import leaderboard
+import vuskit
+from vuskit import (
+    EvaluationSettings,
+    InvalidInputError,
+    chance_level,
+    evaluate_many,
+    events,
+    get_measure,
+)
+from vuskit.bench import evaluate_inputs, leaderboard
+from vuskit.datasets import ScoredSeries, Series, open_inputs
+from vuskit.measures.registry import Measure
 from vuskit.report.publication import publication_table
 from vuskit.studies import compare
 
@@ -68,7 +78,7 @@ def test_means_are_those_of_the_leaderboard(by):
 
 def test_seeds_then_series_then_data_sets():
     values = made()
-    table = publication_table(values)
+    table = publication_table(values, by="dataset")
     assert table.columns == "dataset"
     assert list(table.measures) == ["vus_pr"]
     own = values[(values["detector"] == "CNN") & (values["measure"] == "vus_pr")]
@@ -276,3 +286,57 @@ def test_latex_compiles_and_fits_the_page(tmp_path):
     said = compile_latex(tmp_path, *(table.to_latex() for table in tables))
     assert "Overfull" not in said
     assert "too large" not in said
+
+
+def test_the_buffer_rule_is_a_note():
+    why = "auto: median length of 3 anomalies, as there are no values"
+    values = made().assign(buffer=[5] * 96 + [638] * 96, buffer_reason=why)
+    note = "Buffer auto: median anomaly length, no values given; 5 to 638 points."
+    for text in (publication_table(values).to_latex(), publication_table(values).to_html()):
+        assert note in " ".join(text.split())
+
+
+def test_latex_with_a_caption_and_label():
+    table = publication_table(made(), spread=None)
+    latex = table.to_latex(caption="Means & ranks", label="tab:means")
+    assert r"\caption{Means \& ranks. Bold: best in column." in " ".join(latex.split())
+    assert latex.count(r"\label{tab:means}}") == 1
+    assert r"\label" not in table.to_latex()
+    with pytest.raises(InvalidInputError, match="`label` needs `caption`"):
+        vuskit.measures.list_properties().to_latex(label="tab:properties")
+
+
+def test_chance_of_measures_with_options_and_custom_measures():
+    rng = np.random.default_rng(0)
+    labels = np.tile([0] * 40 + [1] * 5, 8)
+    series = [
+        ScoredSeries(
+            Series(f"s{number}", "ECG", rng.normal(size=360), labels),
+            {"A": rng.random(360), "B": rng.random(360) + labels},
+        )
+        for number in range(2)
+    ]
+
+    def share(y_true, scores):
+        return float(y_true[scores.argmax()])
+
+    best = get_measure("point_adjusted_f_score").with_options(threshold="best")
+    own = Measure("share", "Share", share)
+    values = evaluate_inputs(
+        open_inputs(series), measures=[best, own], settings=EvaluationSettings(buffer=5)
+    )
+    table = publication_table(values, chance=4)
+    random = {cell["measure"]: cell["mean"] for cell in table.cells if not cell["detector"]}
+    level = chance_level(labels, buffer=5, measures=[best, own], draws=4).mean
+    assert random == pytest.approx(level)
+    assert random[best.name] > 0.2
+    assert not [note for note in table.notes if "chance" in note]
+
+
+def test_a_missing_chance_level_states_its_reason():
+    labels = np.tile([0] * 40 + [1] * 5, 8)
+    scored = ScoredSeries(Series("s", "ECG", np.arange(360.0), labels), {"A": labels * 1.0})
+    settings = EvaluationSettings(buffer=5, threshold=0.5)
+    values = evaluate_inputs(open_inputs(scored), measures=["f_score"], settings=settings)
+    notes = publication_table(values, chance=2).notes
+    assert "No chance level of F: `threshold` must be a rule for random scores, got 0.5." in notes

@@ -36,7 +36,7 @@ def leaderboard(
     target: RunFolder = DEFAULT_PLAN,
     measure: TableMeasures = None,
     exclude: Exclude = None,
-    unit: Unit = "dataset",
+    unit: Unit = "series",
     columns: Annotated[
         str | None,
         option(
