@@ -130,6 +130,49 @@ def test_tables_that_cannot_be_compared(ours, tmp_path):
         read_sources([ours, ours])
 
 
+def test_names_that_differ_in_case_stay_apart(tmp_path):
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("series,A\nx,.1\nX,.9\ny,.5\n")
+    two.write_text("series,B\nX,.8\nx,.2\nY,.6\n")
+    frame = read_sources([one, two])[0].frame
+    table = frame.pivot(index="series", columns="detector", values="value")
+    assert table.loc["x"].tolist() == [0.1, 0.2]
+    assert table.loc["X"].tolist() == [0.9, 0.8]
+    assert table.loc["y"].tolist() == [0.5, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("x,.1\nX,.9", "X.csv,.8"), ("X.csv,.8", "x,.1\nX,.9")]
+)
+def test_names_that_match_several_series_are_refused(first, second, tmp_path):
+    (tmp_path / "one.csv").write_text(f"series,A\n{first}\n")
+    (tmp_path / "two.csv").write_text(f"series,B\n{second}\n")
+    with pytest.raises(InvalidInputError, match="must name each series alike"):
+        read_sources([tmp_path / "one.csv", tmp_path / "two.csv"])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("series,A,B\nx,.1,.2\nx,.3,.2\ny,.2,.4\n", "series x"),
+        ("series,detector,vus_pr\nx,A,.1\nx,B,.2\nx,A,.3\ny,A,.2\n", "series x, detector A"),
+    ],
+)
+def test_repeated_series_are_refused(command, text, named, tmp_path):
+    (tmp_path / "one.csv").write_text(text)
+    (tmp_path / "two.csv").write_text("series,C\nx,.5\ny,.6\n")
+    for tables in (["one.csv"], ["one.csv", "two.csv"]):
+        outcome = command("compare", *[tmp_path / name for name in tables])
+        assert outcome.code == 2
+        assert f"got 2 with {named}; drop repeated rows" in " ".join(outcome.err.split())
+
+
+def test_seeds_are_no_repetitions(command, tmp_path):
+    rows = [f"{s},{d},{k},{v}" for s, v in (("x", 0.1), ("y", 0.3)) for d in "AB" for k in (1, 2)]
+    (tmp_path / "one.csv").write_text("\n".join(["series,detector,seed,vus_pr", *rows]))
+    assert command("compare", tmp_path / "one.csv").code == 0
+
+
 def test_the_command_compares_several_tables(command, ours, published):
     found = command("compare", ours, published, "--json")
     assert found.code == 0, found.err

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Results",
     "Selection",
+    "check_repeated",
     "chosen_measure",
     "compared_columns",
     "long_values",
@@ -149,7 +150,25 @@ def read_results(path: Path) -> Results:
             f"{path} looks like the scores of one series (column {labels[0]!r}), not like a table "
             f"of results; evaluate it with: vuskit evaluate {path}"
         )
+    check_repeated(frame, path)
     return Results(frame)
+
+
+def check_repeated(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse several values of one detector on one series; those of seeds are no repetitions."""
+    place = _place(frame)
+    keys = [name for name in (*_KEYS, "measure") if name in frame.columns]
+    if "series" not in place:
+        return
+    again = frame.duplicated(keys, keep=False)
+    if again.any():
+        first = frame.loc[again, keys].iloc[0]
+        count = int((frame[keys] == first).all(axis=1).sum())
+        named = ", ".join(f"{name} {first[name]!s}" for name in keys)
+        raise InvalidInputError(
+            f"{path}: every series must have one row per detector and measure, got {count} with "
+            f"{named}; drop repeated rows, or number repetitions in a column 'seed'"
+        )
 
 
 def _read_file(path: Path) -> pd.DataFrame:

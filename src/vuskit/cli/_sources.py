@@ -14,6 +14,7 @@ from vuskit._util.text import plural, quoted
 from vuskit.cli._files import plan_folder
 from vuskit.cli._results_table import (
     Results,
+    check_repeated,
     compared_columns,
     long_values,
     read_results,
@@ -86,38 +87,86 @@ class _Series:
 
     by_digest: dict[str, int] = field(default_factory=dict)
     by_key: dict[Key, int] = field(default_factory=dict)
+    by_similar: dict[Key, set[int]] = field(default_factory=dict)
     by_name: dict[str, set[int]] = field(default_factory=dict)
     digests: dict[int, str] = field(default_factory=dict)
     names: list[Key] = field(default_factory=list)
     differing: dict[str, None] = field(default_factory=dict)
 
-    def place(self, dataset: str, name: str, digest: str | None) -> int:
-        """Return the number of a series; assign a new one to an unknown series."""
-        key = series_key(dataset, name)
-        found = self.by_digest.get(digest) if digest is not None else None
-        if found is None:
-            found = self.by_key.get(key)
-            if found is None:
-                same = self.by_name.get(key[1], set())
-                if len(same) == 1:
-                    (only,) = same
-                    known = series_key(*self.names[only])[0]
-                    found = only if not known or not key[0] else None
-            other = None if found is None else self.digests.get(found)
-            if digest is not None and other is not None and other != digest:
-                self.differing[f"{dataset}/{name}"] = None
-                found = None
-        if found is None:
-            found = len(self.names)
-            self.names.append((dataset, name))
-        if dataset and not self.names[found][0]:
-            self.names[found] = dataset, self.names[found][1]
-        if digest is not None:
-            self.by_digest.setdefault(digest, found)
-            self.digests.setdefault(found, digest)
-        self.by_key.setdefault(key, found)
-        self.by_name.setdefault(key[1], set()).add(found)
+    def places(self, label: str, keys: Iterable[Key], digests: dict[Key, str]) -> dict[Key, int]:
+        """Return the numbers of the series of one table, which never match each other.
+
+        Series match by content, then by equal names, then by names without case and endings.
+
+        Raises
+        ------
+        InvalidInputError
+            If several names of this table match one series, or one name matches several.
+        """
+        found: dict[Key, int] = {}
+        rest = list(keys)
+        for find in (self._with_content, self._with_name, self._with_similar_name):
+            matched: dict[int, Key] = {}
+            for key in rest:
+                place = find(key, digests.get(key))
+                if place is None or place in found.values():
+                    continue
+                if place in matched and find != self._with_content:
+                    raise self._ambiguous(label, [matched[place], key], [place])
+                matched[place] = key
+            found |= {key: place for place, key in matched.items()}
+            rest = [key for key in rest if key not in found]
+        for key in rest:
+            found[key] = len(self.names)
+            self.names.append(key)
+        for key, place in found.items():
+            self._add(key, place, digests.get(key))
         return found
+
+    def _with_content(self, _: Key, digest: str | None) -> int | None:
+        return None if digest is None else self.by_digest.get(digest)
+
+    def _with_name(self, key: Key, digest: str | None) -> int | None:
+        place = self.by_key.get(key)
+        return None if place is None else self._unless_differing(key, digest, place)
+
+    def _with_similar_name(self, key: Key, digest: str | None) -> int | None:
+        dataset, name = series_key(*key)
+        places = self.by_similar.get((dataset, name), set())
+        if not places:
+            places = self.by_name.get(name, set())
+            known = {series_key(*self.names[place])[0] for place in places}
+            if len(places) > 1 or (dataset and known != {""}):
+                return None
+        if len(places) > 1:
+            raise self._ambiguous("the table", [key], sorted(places))
+        return next((self._unless_differing(key, digest, place) for place in places), None)
+
+    def _unless_differing(self, key: Key, digest: str | None, place: int) -> int | None:
+        other = self.digests.get(place)
+        if digest is None or other is None or other == digest:
+            return place
+        self.differing["/".join(key)] = None
+        return None
+
+    def _ambiguous(self, label: str, keys: list[Key], places: list[int]) -> InvalidInputError:
+        here = quoted(["/".join(filter(None, key)) for key in keys])
+        there = quoted(["/".join(filter(None, self.names[place])) for place in places])
+        return InvalidInputError(
+            f"`TABLE...` must name each series alike, got {here} in {label} and {there} in "
+            "others; give the same series the same name"
+        )
+
+    def _add(self, key: Key, place: int, digest: str | None) -> None:
+        if key[0] and not self.names[place][0]:
+            self.names[place] = key[0], self.names[place][1]
+        if digest is not None:
+            self.by_digest.setdefault(digest, place)
+            self.digests.setdefault(place, digest)
+        self.by_key.setdefault(key, place)
+        similar = series_key(*key)
+        self.by_similar.setdefault(similar, set()).add(place)
+        self.by_name.setdefault(similar[1], set()).add(place)
 
 
 def series_key(dataset: str, name: str) -> Key:
@@ -218,6 +267,7 @@ def _read(path: Path, label: str, settings: str | None) -> _Source:
 
     results = read_results(path)
     frame = _with_series(results.frame, path)
+    check_repeated(frame, path)
     run = Run(plan_folder(path))
     digests: dict[Key, str] = {}
     if run.exists:
@@ -278,7 +328,7 @@ def _matched(source: _Source, frame: pd.DataFrame, series: _Series) -> pd.DataFr
     """Add the number of its series to each row."""
     datasets = frame["dataset"].astype(str) if "dataset" in frame.columns else [""] * len(frame)
     keys = list(zip(datasets, frame["series"].astype(str), strict=True))
-    places = {key: series.place(*key, source.digests.get(key)) for key in dict.fromkeys(keys)}
+    places = series.places(source.label, dict.fromkeys(keys), source.digests)
     kept = [name for name in _KEPT if name in frame.columns]
     more = [name for name in ("higher_is_better", "measure_title") if name in frame.columns]
     return frame[[*kept, *more]].assign(place=[places[key] for key in keys])

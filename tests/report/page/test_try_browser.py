@@ -108,6 +108,30 @@ def test_columns_are_chosen(page, example):
     )
 
 
+def test_rows_that_begin_with_a_hash_are_refused(page, example):
+    labels, scores = example
+    text = csv_text(labels, scores).replace("\n", "\n#N/A", 2).replace("#N/A", "", 1)
+    page.evaluate(DROP, ["mine.csv", text])
+    expect(page.locator("#drop-error")).to_contain_text('no rows that begin with "#", got "#N/A')
+    expect(page.locator("#roles")).to_be_hidden()
+
+
+def test_integers_that_would_be_rounded_are_refused(page, example):
+    labels, _ = example
+    large = [str(2**53 + place) for place in range(400)]
+    page.evaluate(DROP, ["mine.csv", csv_text(labels, {"large": large})])
+    page.click("#roles [type=submit]")
+    expect(page.locator("#drop-error")).to_contain_text("must hold integers up to 2**53")
+    page.evaluate(DROP, ["mine.csv", csv_text(labels, {"large": np.arange(400) * 1e20})])
+    evaluate(page)
+
+
+def test_arrays_of_integers_that_would_be_rounded_are_refused(page, tmp_path):
+    np.save(tmp_path / "large.npy", 2**60 + np.arange(400))
+    page.set_input_files("#files", tmp_path / "large.npy")
+    expect(page.locator("#drop-error")).to_contain_text("large.npy must hold integers up to 2**53")
+
+
 def series_to_estimate():
     """Series of all kinds, by name: with and without a period, with gaps, short, extreme."""
     rng = np.random.default_rng(5)

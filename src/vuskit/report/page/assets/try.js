@@ -5,6 +5,7 @@
   const { element } = vuskit;
 
   // ---- files ----
+  const EXACT = 2 ** 53, EXACT_RULE = "integers up to 2**53, because larger ones become equal scores; subtract a constant, or save ranks";
   const isNumber = (text) => text.trim() !== "" && Number.isFinite(Number(text));
   const splitLine = (line, delimiter) => {
     if (!line.includes('"')) return line.split(delimiter);
@@ -20,7 +21,9 @@
   };
   // Columns {name, texts} of a text file; the first row is a header if it has a text that is no number.
   const readCsv = (name, text) => {
-    const rows = text.replace(/^\uFEFF/, "").split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+    const rows = text.replace(/^\uFEFF/, "").split(/\r?\n/).filter((line) => line.trim() !== "");
+    const marked = rows.findIndex((line) => line.startsWith("#"));
+    if (marked >= 0) throw new Error(`${name} must have no rows that begin with "#", got "${rows[marked].slice(0, 40)}" in row ${marked + 1}; remove comments, and empty cells such as #N/A`);
     if (rows.length < 2) throw new Error(`${name} must have one row per point, got ${rows.length} rows`);
     const delimiter = [",", ";", "\t", "|"].sort((a, b) => rows[0].split(b).length - rows[0].split(a).length)[0];
     const cells = rows.map((line) => splitLine(line, delimiter).map((cell) => cell.trim()));
@@ -43,6 +46,7 @@
     if (!KINDS[kind] || shape.length < 1 || shape.length > 2) throw new Error(`${name} must hold numbers in one or two dimensions`);
     const size = Number(kind.slice(1)), [rows, columns = 1] = shape, byColumn = /'fortran_order':\s*True/.test(about);
     const read = (index) => Number(view[`get${KINDS[kind]}`](begin + index * size, order !== ">"));
+    if (/8$/.test(kind) && kind !== "f8" && Array.from({ length: rows * columns }, (_, k) => read(k)).some((one) => Math.abs(one) >= EXACT)) throw new Error(`${name} must hold ${EXACT_RULE}`);
     const base = name.replace(/\.npy$/, "");
     return Array.from({ length: columns }, (_, c) => ({
       name: columns === 1 ? base : `${base} ${c + 1}`, numbers: Float64Array.from({ length: rows }, (__, r) => read(byColumn ? c * rows + r : r * columns + c)),
@@ -69,6 +73,8 @@
   // Missing scores at the ends take the nearest score, as in Python.
   const scoresOf = (column) => {
     const numbers = Float64Array.from(numbersOf(column));
+    const large = numbers.findIndex((value, k) => Math.abs(value) >= EXACT && /^[+-]?\d+$/.test(column.texts?.[k].trim() ?? ""));
+    if (large >= 0) throw new Error(`The score "${column.name}" must hold ${EXACT_RULE}; got ${column.texts[large]} at point ${large}.`);
     const first = numbers.findIndex((value) => !Number.isNaN(value)), last = numbers.findLastIndex((value) => !Number.isNaN(value));
     if (first < 0) throw new Error(`The score "${column.name}" must hold numbers; choose another column.`);
     numbers.fill(numbers[first], 0, first);
