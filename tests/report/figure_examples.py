@@ -118,6 +118,8 @@ def with_scores(display):
 
 EXAMPLES = {
     "critical_difference": lambda: compare(table()).figure(),
+    "comparison_matrix": lambda: compare(table()).matrix(),
+    "forest": lambda: compare(table()).forest(compare(table() ** 2), chance={"value": 0.4}),
     "sensitivity": lambda: sensitivity(labels(), score(), buffer=BUFFER, vary="threshold"),
     "cases": lambda: compare_cases(labels(), score(), buffer=BUFFER, series=scored().series.values),
     "case_panels": lambda: figures.CasePanelsDisplay(

@@ -101,7 +101,7 @@ def compare(
     from vuskit.bench._leaderboard import AVERAGES
     from vuskit.cli._results_table import chosen_measure, selected
     from vuskit.cli._sources import read_sources
-    from vuskit.report.publication import SPREADS, table_page
+    from vuskit.report.publication import SPREADS
     from vuskit.studies import compare as compare_results
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
@@ -167,7 +167,9 @@ def compare(
         for line in [f"warning: {one}" for one in ranks.warnings] or [ranks.verdict]:
             say(line)
     if html is not None:
-        write_file(html, table_page(tables, title=f"By {found.title}"))
+        from vuskit.report.page.comparison import comparison_page_html
+
+        write_file(html, comparison_page_html(found, tables))
         say(f"page: {html}")
     if figure is not None:
         with atomic_file(figure) as temporary:

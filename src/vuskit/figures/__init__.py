@@ -25,6 +25,7 @@ from vuskit.figures.panels import Panel, PanelsDisplay
 # Importing these modules registers the displays, in the order of a paper.
 from vuskit.figures.critical_difference import CriticalDifferenceDisplay  # isort: skip
 from vuskit.figures.comparison_matrix import MultiComparisonMatrixDisplay  # isort: skip
+from vuskit.figures.forest import ForestDisplay, ForestPanel  # isort: skip
 from vuskit.figures.sensitivity import (  # isort: skip
     Case,
     CasePanelsDisplay,
@@ -77,6 +78,8 @@ __all__ = [
     "DetectorComparisonDisplay",
     "Display",
     "EntropyDisplay",
+    "ForestDisplay",
+    "ForestPanel",
     "LabelEvolutionDisplay",
     "LabelingDisplay",
     "MultiComparisonMatrixDisplay",

@@ -31,6 +31,7 @@ from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
 from vuskit.measures.registry import Measure, main_measure
+from vuskit.statistics.ranks import mean_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,6 @@ SPREADS = ("std", "bootstrap", "none")
 
 _RESAMPLES = 1000
 _DRAWS = 20  # random scores per series
-_LEVEL = 0.95
 _MOST_TITLES = 3
 _MISSING = "–"  # noqa: RUF001
 _LOWER = "\N{DOWNWARDS ARROW}"
@@ -516,7 +516,7 @@ class _Maker:
         nothing = np.full(len(names), math.nan)
         lower = upper = nothing
         if self.spread == "bootstrap" and len(table) > 1:
-            lower, upper = _bootstrap(table, self.seed)
+            lower, upper = mean_intervals(table, n_resamples=_RESAMPLES, seed=self.seed)
         return [
             {
                 "detector": name,
@@ -571,16 +571,6 @@ def _mean_ranks(table: _Numbers, names: Sequence[str], *, higher: bool) -> dict[
     equal = (known[:, None, :] == known[:, :, None]).sum(axis=2)
     ranks = (better + (equal + 1) / 2).mean(axis=0)
     return dict(zip(compress(names, present.tolist()), ranks.tolist(), strict=True))
-
-
-def _bootstrap(table: _Numbers, seed: int) -> tuple[_Numbers, _Numbers]:
-    """Return the interval of each column's mean; all columns use the same resamples."""
-    n = len(table)
-    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
-    means = counts @ table / n
-    tail = (1 - _LEVEL) / 2
-    lower, upper = np.quantile(means, [tail, 1 - tail], axis=0)
-    return lower, upper
 
 
 def _no_common_series(

@@ -284,6 +284,14 @@ class RunReport:
             return self
         return dataclasses.replace(self, chance=found)
 
+    def chance_of(self, settings: str, measure: str, series: NDArray[np.intp]) -> float | None:
+        """Return the mean of random scores over some series; None if it is not known."""
+        if self.chance is None:
+            return None
+        place = self.settings.index(settings), self.measures.index(measure)
+        found = float(self.chance[place][series].mean())
+        return found if np.isfinite(found) else None
+
     def comparison(
         self,
         settings: str,

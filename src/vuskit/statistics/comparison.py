@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -16,13 +16,18 @@ from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.bench._leaderboard import common_series
 from vuskit.errors import InvalidInputError
-from vuskit.figures import CriticalDifferenceDisplay, MultiComparisonMatrixDisplay
+from vuskit.figures import (
+    CriticalDifferenceDisplay,
+    ForestDisplay,
+    ForestPanel,
+    MultiComparisonMatrixDisplay,
+)
 from vuskit.figures.critical_difference import BARS
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures
 from vuskit.statistics.bayes import ROPE, BayesianTest, bayesian_signed_rank_test
 from vuskit.statistics.effects import effect_sizes
-from vuskit.statistics.ranks import rank_groups, rank_intervals
+from vuskit.statistics.ranks import mean_intervals, rank_groups, rank_intervals
 from vuskit.statistics.tables import complete_rows
 from vuskit.statistics.tests import (
     GlobalTest,
@@ -174,6 +179,47 @@ class TableComparison(TableForms):
             "the row over the series; adjusted p-value. Color: difference, in favor of the row "
             f"(blue) or of the column (red). Bold: significant at alpha = {pairs.alpha:g}. "
             f"{' '.join(f'{text}.' for text in self.tests)}",
+        )
+
+    def forest(
+        self, *others: TableComparison, chance: Mapping[str, float] | None = None
+    ) -> ForestDisplay:
+        """Return the means with bootstrap intervals over the rows, and chance levels.
+
+        Parameters
+        ----------
+        *others : TableComparison
+            Comparisons of the same detectors by other measures, one more panel each.
+        chance : mapping from title to float, optional
+            Mean of random scores by measure.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"LOF": [0.9, 0.8, 0.7], "PCA": [0.5, 0.6, 0.2]})
+        >>> compare(table).forest(chance={"value": 0.1})
+        ForestDisplay(2 names: value)
+        """
+        levels = chance or {}
+        panels = [one._panel(levels.get(one.title)) for one in (self, *others)]
+        return ForestDisplay(
+            panels,
+            title="Means",
+            caption=f"Mean over {plural(self.pairs.n, 'series', 'series')} and its 95% interval "
+            "(bootstrap over the series). Overlapping intervals say little about differences, "
+            "because all detectors are tried on the same series: see the pairs."
+            + (" Dashed: random scores." if levels else ""),
+        )
+
+    def _panel(self, chance: float | None) -> ForestPanel:
+        names = [str(name) for name in self.table.columns]
+        lower, upper = mean_intervals(self.table.to_numpy(dtype=float))
+        means, low, high = (
+            dict(zip(names, map(float, numbers), strict=True))
+            for numbers in (self.table.mean(), lower, upper)
+        )
+        return ForestPanel(
+            self.title, means, low, high, self.pairs.n, chance, self.higher_is_better
         )
 
     def _by_pair(

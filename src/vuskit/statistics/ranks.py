@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
 from vuskit.inputs import check_fraction, check_int
@@ -89,6 +89,21 @@ def rank_intervals(
         {"mean_rank": ranks.mean(), "lower": found.low, "upper": found.high}, index=ranks.columns
     ).sort_values("mean_rank", kind="stable")
     return RankIntervals(frame, confidence, n_resamples, seed, len(complete), dropped)
+
+
+def mean_intervals(
+    table: ArrayLike, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bootstrap percentile interval of the mean of each column; rows are resampled.
+
+    All columns use the same resamples.
+    """
+    values = np.asarray(table, dtype=np.float64)
+    n = len(values)
+    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_resamples)
+    tail = (1 - confidence) / 2
+    lower, upper = np.quantile(counts @ values / n, [tail, 1 - tail], axis=0)
+    return lower, upper
 
 
 def rank_groups(

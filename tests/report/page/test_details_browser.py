@@ -155,6 +155,29 @@ def test_verdict_follows_the_filters(open_page, path, run):
     expect(verdict).to_have_text(re.compile("^No verdict: tests need two or more series"))
 
 
+def test_all_pairs_and_means_with_intervals(open_page, path, run):
+    page = open_page(path)
+    found = compare(run.to_frame(), measure="vus_pr")
+    pairs = {(row["first"], row["second"]): row for row in rows(page, "pairs")}
+    cells = found.matrix().data()["cells"]
+    names = list(found.summary.index)
+    for row, first in enumerate(names):
+        for column, second in enumerate(names[row + 1 :], row + 1):
+            cell = pairs[first, second]
+            assert float(cell["difference"]) == pytest.approx(
+                cells[row][column]["difference"], rel=1e-4
+            )
+            assert int(cell["wins"]) == cells[row][column]["wins"]
+    expect(page.locator("#pairs tbody tr")).to_have_count(3)
+    means = {(row["measure"], row["detector"]): row for row in rows(page, "forest")}
+    assert float(means["vus_pr", "one"]["mean"]) == pytest.approx(
+        run.values[0, 0, 0].mean(), rel=1e-4
+    )
+    page.select_option("#measure", LATE.name)
+    expect(page.locator("#forest h3")).to_have_text([f"{LATE.title} ↓", "VUS-PR"])
+    expect(page.locator("#pairs-note")).to_contain_text("mean difference of Late points")
+
+
 def test_lower_may_be_better(open_page, path, run):
     page = open_page(path)
     page.select_option("#measure", LATE.name)

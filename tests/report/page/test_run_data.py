@@ -88,6 +88,23 @@ def test_verdicts_are_those_of_the_compared_series():
     assert "chance" not in run_comparisons(run)["0,0"]["verdict"]["sentences"]
 
 
+@pytest.mark.parametrize(("measure", "higher"), [("vus_pr", True), (LATE.name, False)])
+def test_pairs_and_means_are_those_of_the_displays(compared, measure, higher):
+    run, comparisons = compared
+    m = run.measures.index(measure)
+    expected = compare(run.to_frame(), measure=measure, higher_is_better=higher)
+    found = comparisons[f"0,{m}"]
+    cells = expected.matrix().data()["cells"]
+    above = [line[column] for row, line in enumerate(cells) for column in range(row + 1, len(line))]
+    for packed, cell in zip(found["matrix"]["cells"], above, strict=True):
+        assert packed == pytest.approx([float(value) for value in cell.values()], rel=1e-4)
+    (panel,) = expected.forest().data()["panels"]
+    for packed, item in zip(found["forest"]["items"], panel["items"], strict=True):
+        assert run.detectors[packed[0]] == item["title"]
+        numbers = [item[name] for name in ("value", "lower", "upper")]
+        assert packed[1:] == pytest.approx(numbers, rel=1e-4)
+
+
 def test_too_few_to_test():
     found = run_comparisons(made_run())
     told = "tests need two or more series with values of all detectors, got 1 of 1"

@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 
 
 MOST_BYTES = 600_000
+_MOST_PAIRED = 30  # detectors of a matrix
 _RESAMPLES = 2  # the minimum, because the page shows no intervals of ranks
 
 
@@ -102,6 +103,8 @@ def _comparison_data(
     if isinstance(found, str):
         return {"error": found}
     places = {name: place for place, name in enumerate(run.detectors)}
+    names = run.settings[settings], run.measures[measure]
+    chance = run.chance_of(*names, found.table.index.to_numpy())
     return {
         "detectors": [places[str(name)] for name in found.summary.index],
         "ranks": [round(float(rank), 4) for rank in found.summary["mean_rank"]],
@@ -109,21 +112,56 @@ def _comparison_data(
         "unjoined": found.unjoined_text,
         "tests": " ".join(f"{text}." for text in found.tests),
         "n": found.pairs.n,
-        "verdict": _verdict(run, settings, measure, compared, found).to_dict(),
+        "verdict": _verdict(run, measure, compared, found, chance).to_dict(),
+        "matrix": _packed_matrix(found) if len(found.summary) <= _MOST_PAIRED else None,
+        "forest": _packed_forest(found, places, chance),
     }
+
+
+def _packed_matrix(found: TableComparison) -> dict[str, Any]:
+    """Return the multi-comparison matrix: means, and the cells of each pair once, row by row."""
+    data = found.matrix().data()
+    above = [cell for row, line in enumerate(data["cells"]) for cell in line[row + 1 :]]
+    return {
+        "means": [_short(item["mean"]) for item in data["items"]],
+        "cells": [
+            [
+                _short(cell["difference"]),
+                *(cell[name] for name in ("wins", "ties", "losses")),
+                _short(cell["p"]),
+                int(cell["significant"]),
+            ]
+            for cell in above
+        ],
+    }
+
+
+def _packed_forest(
+    found: TableComparison, places: Mapping[str, int], chance: float | None
+) -> dict[str, Any]:
+    """Return the means with their intervals by place of the detector, best first."""
+    (panel,) = found.forest().data()["panels"]
+    return {
+        "items": [
+            [places[item["title"]], *(_short(item[name]) for name in ("value", "lower", "upper"))]
+            for item in panel["items"]
+        ],
+        "chance": None if chance is None else _short(chance),
+    }
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.5g}")
 
 
 def _verdict(
     run: RunReport,
-    settings: int,
     measure: int,
     compared: Sequence[TableComparison | str],
     found: TableComparison,
+    chance: float | None,
 ) -> Verdict:
     """Return the verdict on the series that were compared by a measure."""
-    chance = None
-    if run.chance is not None:
-        chance = float(run.chance[settings, measure, found.table.index].mean())
     others = {
         one.title: one
         for place, one in enumerate(compared)

@@ -35,8 +35,10 @@ DRAWN_KINDS = frozenset(
     {
         "centered_boxes",
         "choice",
+        "comparison_matrix",
         "critical_difference",
         "entropy",
+        "forest",
         "rank_lines",
         "robustness_bars",
         "scatter",
@@ -192,8 +194,12 @@ def _section_html(result: StudyResult, data: Mapping[str, Any]) -> str:
     ]
     for figure in data["figures"]:
         labels = figure.get("labels", [])
-        parts.append(_place(f"figure-{figure['name']}", figure["title"], figure["caption"], labels))
-    parts += [_place(f"table-{table['name']}", table["title"], "") for table in data["tables"]]
+        parts.append(
+            figure_place(f"figure-{figure['name']}", figure["title"], figure["caption"], labels)
+        )
+    parts += [
+        figure_place(f"table-{table['name']}", table["title"], "") for table in data["tables"]
+    ]
     long = {
         spoken(name): len(frame)
         for name, frame in result.tables().items()
@@ -205,7 +211,7 @@ def _section_html(result: StudyResult, data: Mapping[str, Any]) -> str:
     return "\n".join([*parts, _failures_html(result.failures)])
 
 
-def _place(identity: str, title: str, caption: str, labels: Sequence[str] = ()) -> str:
+def figure_place(identity: str, title: str, caption: str, labels: Sequence[str] = ()) -> str:
     """Return heading, controls, caption and placeholder of a figure or table."""
     choices = "".join(
         f'<label>{html.escape(label)} <select id="{identity}-{label.replace(" ", "-")}"></select>'

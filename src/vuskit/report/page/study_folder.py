@@ -108,7 +108,7 @@ def write_comparison(
     figure_format: str = "png",
     latex: bool = False,
 ) -> list[Path]:
-    """Write a comparison: ranks, pairs with effect sizes, the diagram and a page.
+    """Write a comparison: ranks, pairs with effect sizes, diagram, matrix and a page.
 
     Parameters
     ----------
@@ -120,11 +120,13 @@ def write_comparison(
     writer = _Folder("comparison", folder, figure_format, "csv", latex, {})
     writer.table("ranks", comparison.to_frame())
     writer.table("pairs", comparison.pairs_frame())
-    display = comparison.figure()
+    display, matrix = comparison.figure(), comparison.matrix()
     page = [
         escape_markdown(f"# Comparison by {comparison.title}"),
         writer.figure("diagram", display, None),
         escape_markdown(display.caption),
+        writer.figure("matrix", matrix, None),
+        escape_markdown(matrix.caption),
         markdown_table(comparison.to_frame()),
         "\n".join(f"- {escape_markdown(text)}" for text in comparison.tests),
     ]

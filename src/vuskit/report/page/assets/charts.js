@@ -7,7 +7,8 @@
 
      const draw = charts.plot(holder, label, choose)
      draw(height, (canvas) => ...)              canvas: {root, width, height, mark, text, shape}
-     charts.bars | boxes | ranks | lines | scatter | versus(draw, items, options)     forms that draw on a plot
+     charts.matrix(holder, data, label)         a table of all pairs; matrixRows(data)
+     charts.bars | boxes | ranks | forest | lines | scatter | versus(draw, items, options)     forms that draw on a plot
        items are {name, title, color, ...}; see each form for the rest. charts.lit(name) and
        charts.faint(name) tell which names are emphasized or dimmed; replace these two functions to choose.
 
@@ -426,6 +427,62 @@ const charts = (() => {
     const tall = sorted.length * ROW + 42;
     draw((width) => width < 560 ? tall : 24 + 14 + linesOf(across) * 7 + half * 20 + 16, (canvas) => (canvas.width < 560 ? narrow : wide)(canvas));
   };
+
+  // ---- means with intervals; items hold value, lower, upper ----
+  charts.forest = (draw, items, { chance = null, title = "" } = {}) => {
+    const bottom = items.length * ROW + 6;
+    draw(bottom + 36, (canvas) => {
+      const left = labelRoom(items, canvas.width);
+      const right = canvas.width - 52;
+      const all = [...items.flatMap(({ value, lower, upper }) => [value, lower, upper]), chance].filter(known);
+      const [low, high] = [Math.min(...all), Math.max(...all)];
+      const pad = 0.04 * (high - low) || 0.05;
+      const x = vuskit.scale({ low: low - pad, high: high + pad, from: left + 4, to: right - 4 });
+      rule(canvas, x, 2, bottom, title, right);
+      if (known(chance)) canvas.mark(canvas.shape("path", { d: `M${x(chance)} 2V${bottom}`, class: "touchline" }), `random scores: ${exact(chance)}`);
+      items.forEach((item, k) => {
+        if (!known(item.value)) return;
+        const y = 4 + k * ROW + ROW / 2 - 1;
+        const group = canvas.shape("g", { class: tone(item) });
+        group.append(
+          svg("rect", { x: x(item.lower), y: y - 8, width: Math.max(x(item.upper) - x(item.lower), 4), height: 16, class: "touch" }),
+          svg("path", { d: `M${x(item.lower)} ${y}H${x(item.upper)}`, class: "whisker" }),
+          svg("circle", { cx: x(item.value), cy: y, r: 4.5, fill: item.color, class: "bar" }),
+        );
+        canvas.mark(group, `${item.title}\n${exact(item.value)}\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}`, item.name);
+        canvas.text(canvas.width - 4, y + 4, item.value.toFixed(3), { "text-anchor": "end", class: "value" });
+      });
+      names(canvas, items, left, (k) => 4 + k * ROW + ROW / 2 - 1);
+    });
+  };
+
+  // ---- all pairs: a table with the dictionary of MultiComparisonMatrixDisplay ----
+  const MOST_WORDS = 14;
+  charts.matrix = (holder, { items, cells, higher_is_better: higher }, label) => {
+    const favors = cells.flat().filter(Boolean).map(({ difference }) => Math.abs(difference));
+    const most = Math.max(...favors, 0) || 1;
+    const words = items.length <= MOST_WORDS;
+    const sign = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+    const probability = (p) => p < 0.001 ? "p<.001" : `p=${p.toFixed(3).replace(/^0/, "")}`;
+    const cellOf = (cell, row, column) => {
+      if (!cell) return element("td", { class: "own" });
+      const favor = (higher ? 1 : -1) * cell.difference / most;
+      const lines = [sign(cell.difference), `${cell.wins}/${cell.ties}/${cell.losses}`, probability(cell.p)];
+      const said = `${items[row].title} against ${items[column].title}: ${lines.join(", ")}${cell.significant ? ", significant" : ""}`;
+      return element("td", {
+        class: cell.significant ? "significant" : null, title: said,
+        style: `background: rgba(${favor > 0 ? "46,116,181" : "196,58,49"},${(0.55 * Math.abs(favor)).toFixed(3)})`,
+      }, ...(words ? lines.map((text) => element("span", { text })) : [element("span", { text: cell.significant ? "●" : "" })]));
+    };
+    holder.replaceChildren(element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": label }, element("table", { class: "pairs" },
+      element("thead", {}, element("tr", {}, element("td"), ...items.map(({ title }) => element("th", { scope: "col", text: title })))),
+      element("tbody", {}, ...cells.map((line, row) => element("tr", {},
+        element("th", { scope: "row" }, element("span", { text: items[row].title }), element("small", { text: items[row].mean.toFixed(3) })),
+        ...line.map((cell, column) => cellOf(cell, row, column))))))));
+  };
+  charts.matrixRows = ({ items, cells }) => [["first", "second", "difference", "wins", "ties", "losses", "p", "significant"],
+    ...cells.flatMap((line, row) => line.flatMap((cell, column) => cell && row < column
+      ? [[items[row].title, items[column].title, cell.difference, cell.wins, cell.ties, cell.losses, cell.p, cell.significant]] : []))];
 
   // ---- curves ----
   const bent = ({ kind, low, high, from, to }) => {

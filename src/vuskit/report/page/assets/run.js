@@ -194,8 +194,8 @@ benchmark.figures = (place, run, state) => {
   };
 
   // ---- critical differences ----
-  const compared = () => {
-    const { settings, measure, filters } = state();
+  const compared = (measure = state().measure) => {
+    const { settings, filters } = state();
     if (!run.M) return { error: "There are no values yet." };
     if (benchmark.compare) return benchmark.compare(run, settings, measure, filters);
     if (filters.kind || filters.number || filters.length) return { error: "this file contains tests for whole data sets only; `vuskit explore` tests any selection." };
@@ -226,6 +226,62 @@ benchmark.figures = (place, run, state) => {
     const text = found.pending ? "Computing the tests…" : `No verdict: ${found.error}${found.error?.endsWith(".") ? "" : "."}`;
     byId("verdict").replaceChildren(...Object.entries(found.error ? { "": text } : found.verdict.sentences).map(([question, sentence]) =>
       element("p", {}, element("b", { text: run.questions[question] ?? "" }), element("span", { text: sentence }))));
+  };
+  // ---- all pairs ----
+  const matrixOf = (found, measure) => {
+    const { means, cells } = found.matrix;
+    const k = found.detectors.length;
+    const full = Array.from({ length: k }, () => Array(k).fill(null));
+    let at = 0;
+    for (let row = 0; row < k; row++) for (let column = row + 1; column < k; column++) {
+      const [difference, wins, ties, losses, p, significant] = cells[at++];
+      full[row][column] = { difference, wins, ties, losses, p, significant: Boolean(significant) };
+      full[column][row] = { ...full[row][column], difference: -difference, wins: losses, losses: wins };
+    }
+    return { items: found.detectors.map((d, j) => ({ title: run.detectors[d], mean: means[j] })), cells: full, higher_is_better: measure.higher };
+  };
+  const drawPairs = () => {
+    const found = compared();
+    const measure = run.measures[state().measure];
+    byId("pairs").hidden = !found.matrix;
+    byId("pairs-note").textContent = found.matrix
+      ? `Row minus column: mean difference of ${measure.title} over ${found.n} series; wins, ties and losses of the row; adjusted p-value. Blue: in favor of the row, red: of the column. Bold: significant.`
+      : found.error ? "No pairs: see above." : "Too many detectors for this page: see vuskit compare.";
+    if (found.matrix) charts.matrix(byId("pairs"), matrixOf(found, measure), "All pairs");
+  };
+
+  // ---- means with intervals: the chosen measure, VUS-PR and VUS-ROC ----
+  const forests = () => {
+    const named = ["vus_pr", "vus_roc"].map((name) => run.measures.findIndex((one) => one.name === name));
+    const places = [...new Set([state().measure, ...named])].filter((m) => m >= 0 && m < run.M);
+    const panels = places.map((m) => ({ m, found: compared(m) })).filter(({ found }) => found.forest);
+    const order = panels.length ? panels[0].found.forest.items.map(([d]) => d) : [];
+    return panels.map(({ m, found }) => {
+      const items = new Map(found.forest.items.map(([d, ...numbers]) => [d, numbers]));
+      return { measure: run.measures[m], n: found.n, chance: found.forest.chance, items: [...new Set([...order, ...items.keys()])].map((d) => {
+        const [value, lower, upper] = items.get(d) ?? [];
+        return { name: run.detectors[d], title: run.detectors[d], color: vuskit.lineColor(d), value, lower, upper };
+      }) };
+    });
+  };
+  let forestPlots = { titles: "", draw: [] };
+  const drawForest = () => {
+    const panels = forests();
+    const titles = panels.map(({ measure }) => benchmark.titled(measure));
+    if (titles.join("\n") !== forestPlots.titles) {
+      const made = titles.map((title) => {
+        const holder = element("div");
+        return { figure: element("figure", {}, element("h3", { text: title }), holder), draw: charts.plot(holder, title, (name) => openTable({ sort: name })) };
+      });
+      byId("forest").replaceChildren(...made.map(({ figure }) => figure));
+      forestPlots = { titles: titles.join("\n"), draw: made.map(({ draw }) => draw) };
+    }
+    panels.forEach(({ items, chance }, k) => charts.forest(forestPlots.draw[k], items, { chance, title: "mean, 95 % interval" }));
+    byId("forest").hidden = !panels.length;
+    const missing = panels.some(({ chance }) => chance === null);
+    byId("forest-note").textContent = panels.length
+      ? `Mean over ${panels[0].n} series of ${where(state())} and its 95 % interval, by a bootstrap over the series. ${missing ? "" : "Dashed: random scores. "}Overlapping intervals say little about differences, because all detectors are tried on the same series: see all pairs.`
+      : "No intervals: see the verdict.";
   };
   const where = (now) => now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0]);
   const listed = (names) => names.length > 12 ? `${names.slice(0, 12).join(", ")} and ${names.length - 12} more` : names.join(", ");
@@ -444,7 +500,7 @@ benchmark.figures = (place, run, state) => {
   charts.savable(byId("time"), drawTime, "Time against accuracy", head("time"));
 
   return {
-    draw: () => { drawVerdict(); drawRanks(); drawHeat(); drawTime(); },
+    draw: () => { drawVerdict(); drawForest(); drawRanks(); drawPairs(); drawHeat(); drawTime(); },
     copies: {
       ranks: () => {
         const found = compared();
@@ -452,6 +508,12 @@ benchmark.figures = (place, run, state) => {
         return [["measure", "dataset", "detector", "mean_rank", "series"], ...(found.detectors ?? []).map((d, k) => [
           run.measures[now.measure].name, now.dataset, run.detectors[d], found.ranks[k], found.n])];
       },
+      pairs: () => {
+        const found = compared();
+        return found.matrix ? charts.matrixRows(matrixOf(found, run.measures[state().measure])) : [["first", "second"]];
+      },
+      forest: () => [["measure", "detector", "mean", "lower", "upper", "chance", "series"], ...forests().flatMap(({ measure, items, chance, n }) =>
+        items.map(({ name, value, lower, upper }) => [measure.name, name, value ?? "", lower ?? "", upper ?? "", chance ?? "", n]))],
       heat: () => {
         const { now, columns, rows } = makeGrid();
         return [[now.columns, "detector", "measure", "rank", "value", "n"], ...columns.flatMap((column) => rows.map((d) => [

@@ -239,6 +239,16 @@ vuskit.view("study", (place, data) => {
       rows: () => [["name", "mean_rank", "lower", "upper"], ...data.items.map(({ name, rank, lower = null, upper = null }) => [name, rank, csvValue(lower), csvValue(upper)])],
     };
   });
+  figures.add("comparison_matrix", (place, data) => {
+    place.classList.add("wide-panels");
+    return { draw: () => charts.matrix(place, data, data.title), rows: () => charts.matrixRows(data) };
+  });
+  figures.add("forest", (place, data, view) => ({
+    draw: () => view.plots(place, data.panels.map(({ title }) => title)).forEach((draw, j) => charts.forest(draw,
+      data.panels[j].items.map((item) => ({ color: "var(--ink)", ...item })), { chance: data.panels[j].chance, title: "mean, 95 % interval" })),
+    rows: () => [["measure", "detector", "mean", "lower", "upper", "chance"], ...data.panels.flatMap(({ title, items, chance }) =>
+      items.map((item) => [title, item.title, csvValue(item.value), csvValue(item.lower), csvValue(item.upper), csvValue(chance)]))],
+  }));
   figures.add("rank_lines", (place, data, view) => ({
     draw: () => {
       const all = numbers(data.values.flatMap((row) => [...row]));

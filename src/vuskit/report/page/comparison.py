@@ -1,0 +1,56 @@
+"""The page of a comparison: verdict, means, diagram and all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vuskit._util.tables import TableForms
+from vuskit.report.page.document import Section, answers, element, page_document, wrapped
+from vuskit.report.page.studies import STUDY_ASSETS, figure_data, figure_place
+from vuskit.report.verdict import verdict_of
+from vuskit.statistics.comparison import TableComparison
+
+
+def comparison_page_html(
+    comparison: TableComparison, tables: Sequence[TableForms], *, title: str = ""
+) -> str:
+    """Return the page of a comparison.
+
+    Parameters
+    ----------
+    comparison : TableComparison
+        Result of :func:`vuskit.studies.compare`.
+    tables : sequence of results
+        Tables to show below the verdict; anything with ``to_html()``.
+    title : str, optional
+        Heading; by default the measure.
+
+    Returns
+    -------
+    str
+        One self-contained HTML document; it uses no network.
+    """
+    heading = title or f"Comparison by {comparison.title}"
+    displays = {
+        "forest": comparison.forest(),
+        "ranks": comparison.figure(),
+        "pairs": comparison.matrix(),
+    }
+    figures = [{"name": name, **figure_data(display)} for name, display in displays.items()]
+    verdict = verdict_of(comparison)
+    parts = [
+        f"<header>\n{element('h1', heading)}\n</header>",
+        f'<div class="answers" aria-label="Verdict">{answers(verdict.answers)}</div>',
+        '<div class="legend" hidden></div>',
+        *(f"<section>{wrapped(table.to_html(), 'Table')}</section>" for table in tables),
+        *(figure_place(f"figure-{one['name']}", one["title"], one["caption"]) for one in figures),
+    ]
+    data = {
+        "measures": [],
+        "families": {},
+        "figures": figures,
+        "tables": [],
+        "verdict": verdict.to_dict(),
+    }
+    section = Section("comparison", "study", heading, "\n".join(parts), data, STUDY_ASSETS)
+    return page_document(heading, [section])
