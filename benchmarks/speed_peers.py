@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from speed_run import HEADLINE, ROWS, Effort, Series, measure_series
+from speed_run import HEADLINE, ROWS, Effort, OtherWork, Series, measure_series
 from speed_worker import PEERS, THRESHOLDS, Peer
 
 import vuskit
-from vuskit.studies.timing.sampling import OtherWork
 
 SAME_VERSION = ("numpy", "scikit-learn")
 RECIPES = Path(__file__).parent / "peers" / "recipes.toml"

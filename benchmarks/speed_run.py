@@ -10,6 +10,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from vuskit.intervals import event_bounds
 from vuskit.kernels.backend import native_core
 from vuskit.kernels.labels import DEFINITIONS
 from vuskit.kernels.native import NativePlan, NativeWidths, rules_of
-from vuskit.studies.timing.sampling import OtherWork, Timer
+from vuskit.studies.timing.sampling import Timer
 
 SEED = 20
 BOTH = ["vus_roc", "vus_pr"]
@@ -40,6 +41,37 @@ Row = dict[str, Any]
 
 
 # Series ------------------------------------------------------------------------------------------
+
+
+class OtherWork:
+    """Measures how many cores other processes use, starting when this object is created.
+
+    This process and its finished children are excluded. The load average is no substitute: it
+    includes the measurement itself and lags by a minute.
+    """
+
+    def __init__(self) -> None:
+        self._begin = self._now()
+
+    def cores(self) -> float | None:
+        """Return the mean number of cores used by others so far; None if unknown."""
+        now = self._now()
+        if self._begin is None or now is None or now[0] <= self._begin[0]:
+            return None
+        elapsed, busy, own = (b - a for a, b in zip(self._begin, now, strict=True))
+        return max(busy - own, 0.0) / elapsed
+
+    @staticmethod
+    def _now() -> tuple[float, float, float] | None:
+        """Wall time, busy time of all cores, and CPU time of this process, in seconds."""
+        stat = Path("/proc/stat")
+        if not stat.exists():
+            return None
+        user, nice, system, _idle, _wait, interrupt, soft, steal, *_ = map(
+            int, stat.read_text().split(maxsplit=9)[1:9]
+        )
+        ticks = user + nice + system + interrupt + soft + steal
+        return time.perf_counter(), ticks / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4])
 
 
 class Series(NamedTuple):
