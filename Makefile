@@ -94,6 +94,7 @@ pictures: $(VENV)/.dev $(LIBRARY) ## Make the pictures of the documentation agai
 	$(BIN)/python docs/figures/make_screenshots.py out/demo
 	$(BIN)/python docs/figures/make_gallery.py
 	$(BIN)/python docs/figures/make_synthetic.py
+	$(BIN)/python docs/figures/make_how_vus_works.py
 
 dist: $(VENV)/.dev ## Build sdist, this platform's wheel and the pure wheel into dist/; check them
 	rm -rf dist

@@ -99,11 +99,16 @@ QUESTIONS: dict[str, Callable[[], tuple[Any, Any, int]]] = {
 }
 
 
-def vuskit_answer() -> Callable[[Any, Any, int], float]:
-    """VUS-PR of vuskit, all defaults."""
+def vuskit_answer(thresholds: int | None = None) -> Callable[[Any, Any, int], float]:
+    """VUS-PR of vuskit; by default every score is a threshold."""
     from vuskit import vus_pr
 
-    return lambda labels, scores, buffer: vus_pr(labels, scores, max_buffer=buffer)
+    return lambda labels, scores, buffer: vus_pr(
+        labels, scores, max_buffer=buffer, thresholds=thresholds
+    )
+
+
+OURS = {"vuskit": vuskit_answer, "vuskit at 250": lambda: vuskit_answer(THRESHOLDS)}
 
 
 def peer_answer(name: str) -> Callable[[Any, Any, int], float]:
@@ -118,7 +123,7 @@ def peer_answer(name: str) -> Callable[[Any, Any, int], float]:
 
 def answer_all(name: str) -> dict[str, str]:
     """Answers of one package, in this process."""
-    compute = vuskit_answer() if name == "vuskit" else peer_answer(name)
+    compute = OURS[name]() if name in OURS else peer_answer(name)
     found = {}
     for question, make in QUESTIONS.items():
         with warnings.catch_warnings():
@@ -133,7 +138,7 @@ def answer_all(name: str) -> dict[str, str]:
 def in_environment(name: str, environments: Path) -> dict[str, str]:
     """Answers of one package, from the Python that has it."""
     python = sys.executable
-    if name != "vuskit":
+    if name not in OURS:
         python = str(environments / PEERS[name][0] / "bin" / "python")
     command = [python, __file__, "--inside", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -154,7 +159,7 @@ def main() -> None:
         return
     if options.environments is None:
         parser.error("--environments is needed")
-    names = ("vuskit", *(options.only.split(",") if options.only else ASKED))
+    names = (*OURS, *(options.only.split(",") if options.only else ASKED))
     answers = {name: in_environment(name, options.environments) for name in names}
     for question, make in QUESTIONS.items():
         print(f"{question}: {(make.__doc__ or '').strip()}")

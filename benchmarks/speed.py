@@ -4,7 +4,7 @@
     python benchmarks/speed.py --quick             few samples, without peers, about two minutes
     python benchmarks/speed.py --only rows,sets    these topics
     python benchmarks/speed.py --show              measure nothing, print what is stored
-    python benchmarks/speed.py --docs README.md docs/benchmarks.md
+    python benchmarks/speed.py --docs README.md docs/benchmarks.md docs/fast-algorithm.md
 
 Every call is timed in turn with scikit-learn on the same input, in processor time on one core.
 Raw samples, versions and the machine go to out/bench/speed.json.
@@ -54,6 +54,7 @@ TOPICS = {
     "sets": Topic("Instruction sets", _own(run.measure_sets), report.sets_table),
     "calls": Topic("Short calls and many scores", _own(run.measure_calls), report.calls_table),
     "other": Topic("Other series and scores", _own(run.measure_other), report.rows_table),
+    "worst": Topic("Worst case", _own(run.measure_worst), report.rows_table),
     "growth": Topic("Growth", _own(run.measure_growth), report.growth_table),
     "import": Topic("Import", _own(run.measure_import), report.import_table),
     "huge": Topic("Memory", lambda _: run.measure_huge(), report.huge_table),

@@ -105,6 +105,7 @@ SCORES: dict[str, Callable[..., NDArray[np.float64]]] = {
     "Cauchy": lambda rng, labels: rng.standard_cauchy(labels.size),
     "lognormal": lambda rng, labels: rng.lognormal(sigma=2.0, size=labels.size),
     "missed event": _missed_event,
+    "all missed": lambda rng, labels: rng.random(labels.size) - labels,
 }
 ROWS = (
     Series(1_000, 3, 20, 50),
@@ -121,6 +122,12 @@ OTHER_ROWS = (
     *(shape._replace(scores=name) for name in list(SCORES)[2:] for shape in (SPARSE, DENSE)),
     Series(1_000_000, 500_000, 1, 100),
     Series(1_000_000, 10, 10, 20_000),
+)
+
+# Every point is near an anomaly, and TPR stays below its cap until the last thresholds.
+WORST_ROWS = tuple(
+    Series(1_000_000, 500_000 // length, length, length, "all missed")
+    for length in (100, 200, 400, 800, 1600)
 )
 
 
@@ -253,6 +260,12 @@ def measure_sets(effort: Effort) -> Iterator[Row]:
 def measure_other(effort: Effort) -> Iterator[Row]:
     """Series and scores that are unusual or difficult."""
     for series in OTHER_ROWS:
+        yield measure_series(series, effort, ("sk", "sort", "kernel", "public"))
+
+
+def measure_worst(effort: Effort) -> Iterator[Row]:
+    """Series on which the sweep has to visit every point for every width that reaches it."""
+    for series in WORST_ROWS:
         yield measure_series(series, effort, ("sk", "sort", "kernel", "public"))
 
 

@@ -21,6 +21,7 @@ from speed_run import (
     SCORES,
     SHORT,
     WIDE,
+    WORST_ROWS,
     Effort,
     OtherWork,
     Series,
@@ -59,7 +60,7 @@ def test_series_has_the_anomalies_of_its_row(scores):
 
 
 @pytest.mark.parametrize(
-    "series", [*ROWS, HEADLINE, *OTHER_ROWS, *itertools.chain(*GROWTHS.values())]
+    "series", [*ROWS, HEADLINE, *OTHER_ROWS, *WORST_ROWS, *itertools.chain(*GROWTHS.values())]
 )
 def test_anomalies_fit_the_series(series):
     assert series.anomalies * (series.length + 1) <= series.n + 1

@@ -32,15 +32,17 @@ def test_the_readme_is_short():
     assert len(lines) < 150
 
 
-@pytest.fixture(scope="module")
-def answers():
-    command = [sys.executable, str(ROOT / "benchmarks" / "peer_answers.py"), "--inside", "vuskit"]
+def answers_of(name):
+    command = [sys.executable, str(ROOT / "benchmarks" / "peer_answers.py"), "--inside", name]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
-def test_answers_of_vuskit(cells, answers):
-    assert cells["VUS-PR of a perfect detector"] == answers["perfect"]
+def test_answers_of_vuskit(cells):
+    answers = answers_of("vuskit")
+    on_grid = answers_of("vuskit at 250")["perfect"]
+    title = "VUS-PR of a perfect detector, 0.2 % anomalous, at these thresholds"
+    assert cells[title] == f"{answers['perfect']}; with 250: {on_grid}"
     assert cells["one NaN in the score"] == "error with the index"
     assert answers["nan"].startswith("InvalidInputError: `y_score` must be finite, got nan at ind")
     assert answers["bool_labels"] == answers["byte_labels"] == answers["plain"]
