@@ -247,14 +247,41 @@ def test_first_channel_is_the_one_that_deviates_most():
     assert data["channel"] == 1
 
 
+def read_times(times):
+    """Read the times of a page as its script does."""
+    if "steps" in times:
+        steps = np.frombuffer(base64.b64decode(times["steps"]), dtype="<u4")
+        ms = times["first"] + np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
+    else:
+        points = np.arange(times["index"][-1] + 1)
+        ms = np.interp(points, times["index"], times["ms"]).round().astype(np.int64)
+    return ms.astype("M8[ms]")
+
+
+def test_missing_minutes_are_gaps_and_times_are_real(monkeypatch):
+    minutes = np.delete(np.arange(130), [*range(20, 40), *range(70, 80)])
+    dates = np.datetime64("2024-01-01T10:00") + minutes * np.timedelta64(1, "m")
+    times = with_axis(dates)["times"]
+    np.testing.assert_array_equal(read_times(times), dates.astype("M8[ms]"))
+    assert len(times["index"]) == 6
+    assert times["gaps"] == [19, 49]
+    monkeypatch.setattr("vuskit.report.page.series._MOST_KNOTS", 3)
+    times = with_axis(dates)["times"]
+    np.testing.assert_array_equal(read_times(times), dates.astype("M8[ms]"))
+    monkeypatch.setattr("vuskit.report.page.series._MOST_STEPS", 50)
+    assert with_axis(dates)["times"]["approximate"]
+    assert "approximate" not in times
+
+
 def test_times_are_even_or_listed():
     start = np.datetime64("2024-01-01T00:00")
     even = with_axis(start + np.arange(100) * np.timedelta64(5, "m"))["times"]
     assert even == {"first": 1_704_067_200_000, "step": 300_000.0}
     jumps = np.cumsum(1 + np.arange(100) % 3)
-    uneven = with_axis(start + jumps * np.timedelta64(1, "h"))["times"]
-    assert uneven["index"][-1] == 99
-    assert uneven["ms"][-1] - uneven["ms"][0] == 3_600_000 * (jumps[-1] - jumps[0])
+    dates = start + jumps * np.timedelta64(1, "h")
+    uneven = with_axis(dates)["times"]
+    np.testing.assert_array_equal(read_times(uneven), dates.astype("M8[ms]"))
+    assert uneven["gaps"] == []
     assert with_axis(start + np.zeros(100, dtype="m8[s]"))["times"] is None
 
 

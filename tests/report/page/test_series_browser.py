@@ -539,6 +539,21 @@ def test_times_and_channels(open_page, report):
     expect(page.locator("#events tbody td").nth(1)).to_contain_text("2024-03-0")
 
 
+@pytest.mark.parametrize("knots", [20_000, 1])
+def test_times_around_gaps_are_real(open_page, report, monkeypatch, knots):
+    monkeypatch.setattr("vuskit.report.page.series._MOST_KNOTS", knots)
+    minutes = np.arange(N)
+    first = int(np.flatnonzero(report.labels)[0])
+    minutes[first - 5 :] += 3000
+    minutes[first + 400 :] += 90
+    dates = np.datetime64("2024-03-01T00:00") + minutes * np.timedelta64(1, "m")
+    page = open_page(series_page_html(replace(report, dates=dates)), width=1366)
+    expect(page.locator("#events tbody tr").first.locator("td").nth(1)).to_have_text(
+        str(dates[first].astype("M8[s]")).replace("T", " ")
+    )
+    expect(page.locator("#range")).to_contain_text("2 gaps in time, the longest of 2 d 2 h")
+
+
 def test_thinned_scores_are_marked_as_approximate(open_page, report):
     section = series_section(report, detail=Detail(score_bytes=100_000, line_bytes=10_000))
     page = open_page(page_document("thinned", [section]), width=1366)

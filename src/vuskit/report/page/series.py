@@ -38,7 +38,11 @@ Floats = NDArray[np.float64]
 _GAP = 65535  # two-byte code of a gap
 _BASE64 = 4 / 3  # letters per byte
 _MOST_LEVELS = 1 << 16  # distinct values that two bytes can encode
-_KNOTS = 400  # times to keep if they are not evenly spaced
+_MOST_KNOTS = 20_000  # changes of the step between times
+_MOST_STEPS = 75_000  # points whose steps are listed
+_KNOTS = 400  # times of longer series, which are marked as approximate
+_GAP_STEPS = 1.5  # medians of the step, above which a step is a gap
+_MOST_GAPS = 500
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,11 @@ def _number(value: float) -> float | None:
 
 
 def _times(dates: NDArray[np.datetime64] | None) -> dict[str, Any] | None:
-    """Return times in milliseconds: first and step if evenly spaced, otherwise a sample."""
+    """Return times in milliseconds, and the points before a gap.
+
+    Even times are a first one and a step; otherwise times are listed where the step changes, or all
+    steps if it changes often. Only long series with irregular times have a sample, which is marked.
+    """
     if dates is None or dates.size < 2 or np.isnat(dates).any():
         return None
     ms = dates.astype("datetime64[ms]").astype(np.int64)
@@ -138,8 +146,16 @@ def _times(dates: NDArray[np.datetime64] | None) -> dict[str, Any] | None:
         return None  # the axis would run backwards
     if steps.max() - steps.min() <= 1:
         return {"first": int(ms[0]), "step": float((ms[-1] - ms[0]) / (ms.size - 1))}
-    index = np.unique(np.linspace(0, ms.size - 1, _KNOTS).astype(np.intp))
-    return {"index": index.tolist(), "ms": ms[index].tolist()}
+    gaps = np.flatnonzero(steps > _GAP_STEPS * np.median(steps))
+    shown = gaps.tolist() if gaps.size <= min(ms.size // 20, _MOST_GAPS) else []
+    index = np.unique([0, *(np.flatnonzero(np.diff(steps)) + 1), ms.size - 1])
+    if index.size > _MOST_KNOTS and ms.size <= _MOST_STEPS and steps.max() < 2**32:
+        return {"first": int(ms[0]), "steps": _base64(steps, "<u4"), "gaps": shown}
+    exact = index.size <= _MOST_KNOTS
+    if not exact:
+        index = np.unique(np.linspace(0, ms.size - 1, _KNOTS).astype(np.intp))
+    times = {"index": index.tolist(), "ms": ms[index].tolist(), "gaps": shown}
+    return times if exact else {**times, "approximate": True}
 
 
 def _channels(channels: Mapping[str, Floats], most: int) -> list[dict[str, Any]]:

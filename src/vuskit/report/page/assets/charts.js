@@ -638,7 +638,7 @@ const charts = (() => {
      highest number of so many points. A line with a `start` begins at that point. `drag` is called while the threshold is dragged, `step` for the arrow keys up and down. */
   const PAD = 7;
   const KEYS = { ArrowLeft: "left", ArrowRight: "right", "+": "in", "=": "in", "-": "out", 0: "all" };
-  charts.tracks = (holder, { size, zoom, ticks, name, spans, cropped, label }) => {
+  charts.tracks = (holder, { size, zoom, ticks, name, spans, cropped, label, gaps = [] }) => {
     const tracks = [];
     const cross = element("div", { class: "cross", hidden: true });
     const axis = element("canvas", { class: "axis", "aria-hidden": "true" });
@@ -648,6 +648,15 @@ const charts = (() => {
     let drawn = null; // current selection
     const x = (point, width) => left + (point - zoom.range[0]) / (zoom.range[1] - zoom.range[0]) * (width - left);
     const pointAt = (px, width) => zoom.range[0] + Math.min(Math.max((px - left) / (width - left), 0), 1) * (zoom.range[1] - zoom.range[0]);
+    // Gaps in time, between two points; those that would overlap are drawn once.
+    const gapsAt = (width) => {
+      const found = [];
+      for (const point of gaps) {
+        const px = x(point + 1, width);
+        if (px >= left && px <= width && px - (found.at(-1) ?? -Infinity) >= 4) found.push(px);
+      }
+      return found;
+    };
     const shade = (pen, width, height) => {
       for (const { from, to } of spans()) {
         if (to < zoom.range[0] || from > zoom.range[1]) continue;
@@ -655,6 +664,11 @@ const charts = (() => {
         pen.fillStyle = vuskit.color("event");
         pen.fillRect(a, 0, b - a, height);
       }
+      pen.strokeStyle = vuskit.color("quiet");
+      pen.lineWidth = 1;
+      pen.setLineDash([1, 3]);
+      for (const px of gapsAt(width)) { pen.beginPath(); pen.moveTo(px, 0); pen.lineTo(px, height); pen.stroke(); }
+      pen.setLineDash([]);
       const [first, last] = cropped();
       pen.fillStyle = vuskit.color("cropped");
       if (first > zoom.range[0]) pen.fillRect(left, 0, Math.max(Math.min(x(first, width), width) - left, 0), height);
@@ -767,6 +781,10 @@ const charts = (() => {
     const paintAxis = () => {
       const { pen, width } = vuskit.prepare(axis);
       pen.fillStyle = vuskit.color("quiet");
+      pen.strokeStyle = vuskit.color("ink");
+      for (const px of gapsAt(width)) for (const side of [-2, 2]) {
+        pen.beginPath(); pen.moveTo(px + side - 2, 5); pen.lineTo(px + side + 2, 0); pen.stroke();
+      }
       let after = -Infinity;
       for (const { at, text } of ticks(zoom.range, Math.max(Math.floor((width - left) / 120), 2))) {
         const half = pen.measureText(text).width / 2;

@@ -171,13 +171,23 @@ living.model = (data) => {
 // ---- time ----
 living.clock = (times) => {
   if (!times) return null;
+  let { index, ms: known } = times;
+  if (times.steps) {
+    const steps = new Uint32Array(Uint8Array.from(atob(times.steps), (letter) => letter.charCodeAt(0)).buffer);
+    known = new Float64Array(steps.length + 1);
+    known[0] = times.first;
+    steps.forEach((step, k) => { known[k + 1] = known[k] + step; });
+  }
   const at = (point) => {
     if ("step" in times) return times.first + point * times.step;
-    let k = Math.max(times.index.findIndex((index) => index > point) - 1, 0);
-    if (point >= times.index.at(-1)) k = times.index.length - 2;
-    const [a, b] = [times.index[k], times.index[k + 1]];
-    return times.ms[k] + (times.ms[k + 1] - times.ms[k]) * (point - a) / (b - a);
+    let [k, end] = [0, known.length - 1];
+    if (!index) k = Math.min(Math.max(Math.floor(point), 0), end - 1);
+    else while (end - k > 1) { const middle = (k + end) >> 1; if (index[middle] <= point) k = middle; else end = middle; }
+    const [a, b] = index ? [index[k], index[k + 1]] : [k, k + 1];
+    return known[k] + (known[k + 1] - known[k]) * (point - a) / (b - a);
   };
+  const gaps = times.gaps ?? [];
+  const before = new Set(gaps);
   const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
   const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE,
     HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY, 91 * DAY, 182 * DAY, 365 * DAY, 730 * DAY, 3650 * DAY];
@@ -195,11 +205,24 @@ living.clock = (times) => {
       // Find the point with that time by bisection.
       let [a, b] = [from, to];
       for (let i = 0; i < 40; i++) { const middle = (a + b) / 2; if (at(middle) < ms) a = middle; else b = middle; }
+      if (before.has(Math.floor(b)) && b % 1 > 1e-6) continue; // no point has this time
       found.push({ at: b, text: text(ms, step) });
     }
     return found;
   };
-  return { at, text: (point) => text(at(point)), ticks };
+  const duration = (ms) => {
+    const units = [[DAY, "d"], [HOUR, "h"], [MINUTE, "min"], [SECOND, "s"]];
+    const first = units.findIndex(([size]) => ms >= size);
+    if (first < 0) return `${ms} ms`;
+    const rest = units.slice(first, first + 2).map(([size, unit], k) => [Math.floor((k ? ms % units[first][0] : ms) / size), unit]);
+    return rest.filter(([count]) => count).map(([count, unit]) => `${count} ${unit}`).join(" ");
+  };
+  const length = (point) => at(point + 1) - at(point);
+  const gapText = gaps.length ? `${gaps.length === 1 ? "1 gap" : `${gaps.length.toLocaleString("en")} gaps`} in time, the longest of ${duration(Math.max(...gaps.map(length)))}` : "";
+  return {
+    at, ticks, gaps, gapText,
+    text: (point) => `${times.approximate ? "≈" : ""}${text(at(point))}${before.has(point) ? `, then a gap of ${duration(length(point))}` : ""}`,
+  };
 };
 
 // ---- the view ----
@@ -379,6 +402,7 @@ living.start = (place, data) => {
     ticks: clock ? clock.ticks : pointTicks,
     name: nameOf,
     spans: () => data.events.map(([from, to]) => ({ from, to, kind: "event" })),
+    gaps: clock?.gaps,
     cropped: () => [state.from, state.to],
   });
   const told = ({ numbers, bucket }, point) => {
@@ -447,7 +471,7 @@ living.start = (place, data) => {
     zoom.set((start + stop) / 2 - room, (start + stop) / 2 + room);
   };
   zoom.follow(() => {
-    byId("range").textContent = `Points ${whole(zoom.range[0])} to ${whole(zoom.range[1])} of ${whole(n)}`;
+    byId("range").textContent = `Points ${whole(zoom.range[0])} to ${whole(zoom.range[1])} of ${whole(n)}${clock?.gapText ? `; dotted: ${clock.gapText}` : ""}`;
     byId("visited").textContent = visited >= 0 && zoom.range[1] - zoom.range[0] < n ? `anomaly ${visited + 1} of ${data.events.length}` : "anomalies";
   });
   for (const button of place.querySelectorAll("[data-zoom]")) button.addEventListener("click", zoom[button.dataset.zoom]);

@@ -90,8 +90,11 @@
     if (ms.length < 2 || ms.some((one, i) => Number.isNaN(one) || (i && one <= ms[i - 1]))) return null;
     const step = (ms.at(-1) - ms[0]) / (ms.length - 1);
     if (ms.every((one, i) => Math.abs(one - ms[0] - i * step) <= 1)) return { first: ms[0], step };
-    const index = [...new Set(Array.from({ length: 400 }, (_, k) => Math.floor(k * (ms.length - 1) / 399)))];
-    return { index, ms: index.map((i) => ms[i]) };
+    const steps = Float64Array.from({ length: ms.length - 1 }, (_, i) => ms[i + 1] - ms[i]);
+    const median = [...steps].sort((one, other) => one - other)[steps.length >> 1];
+    const gaps = [...steps.keys()].filter((i) => steps[i] > 1.5 * median);
+    const index = ms.map((_, i) => i).filter((i) => i === 0 || i === ms.length - 1 || steps[i] !== steps[i - 1]);
+    return { index, ms: index.map((i) => ms[i]), gaps: gaps.length <= Math.min(ms.length / 20, 500) ? gaps : [] };
   };
   const boundsOf = (labels) => { const { starts, stops } = measures.events(labels); return [...starts].map((start, k) => [start, stops[k]]); };
   const deviation = (numbers, labels) => {
