@@ -20,11 +20,10 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit.buffers import choose_buffer
 from vuskit.errors import InvalidInputError, VuskitError
-from vuskit.inputs import check_choice, check_labels
+from vuskit.inputs import check_choice, check_labels, missing_note
 from vuskit.intervals import Ints
 from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
-from vuskit.measures.results import missing_note
 from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
 from vuskit.measures.workspace import warn_long_buffer
 from vuskit.times import TIME_NAMES, check_timezone, read_times

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.names import did_you_mean
+from vuskit._util.text import plural
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import Ints, event_bounds
 
@@ -39,6 +40,8 @@ __all__ = [
     "index_of",
     "is_ordinary",
     "length_advice",
+    "missing_note",
+    "rank_missing_lowest",
     "read_scores",
 ]
 
@@ -151,7 +154,7 @@ def read_scores(y_score: ArrayLike, labels: Labels, nan: str = "error") -> tuple
     """
     missing = 0
     if nan == "lowest":
-        y_score, missing = _rank_missing_lowest(y_score)
+        y_score, missing = rank_missing_lowest(y_score)
     array = check_numbers("y_score", y_score)
     if array.size != labels.n:
         raise InvalidInputError(
@@ -164,7 +167,7 @@ def read_scores(y_score: ArrayLike, labels: Labels, nan: str = "error") -> tuple
     return array, missing
 
 
-def _rank_missing_lowest(y_score: Any) -> tuple[Any, int]:
+def rank_missing_lowest(y_score: Any) -> tuple[Any, int]:
     """Replace missing scores by the next number below all others, and return their number."""
     array = as_array("y_score", y_score)
     if array.ndim != 1 or array.dtype.kind not in "fO":
@@ -191,6 +194,17 @@ def _rank_missing_lowest(y_score: Any) -> tuple[Any, int]:
 
 def _is_missing(score: Any) -> bool:
     return score is None or type(score).__name__ == "NAType" or score != score
+
+
+def missing_note(count: int) -> str:
+    """Say how many missing scores rank lowest.
+
+    Examples
+    --------
+    >>> missing_note(2)
+    '2 missing scores rank lowest'
+    """
+    return f"{plural(count, 'missing score')} rank{'s' * (count == 1)} lowest"
 
 
 def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) -> str:

@@ -177,6 +177,51 @@ def test_missing_ends_are_filled_and_told(command, tmp_path):
     assert row["value"] == pytest.approx(vuskit.auc_pr(frame["label"], filled), abs=1e-12)
 
 
+@pytest.mark.parametrize("more", [(), ("--output", "run"), ("--processes", "2")])
+@pytest.mark.parametrize("source", ["folder", "long"])
+def test_missing_scores_rank_lowest_on_request(command, tmp_path, more, source):
+    frames = {"a": frame_of(0), "b": frame_of(1)}
+    frames["a"].loc[[0, 7, 50], "LOF"] = np.nan
+    frames["b"].loc[9, "LOF"] = np.nan
+    if source == "folder":
+        (tmp_path / "folder").mkdir()
+        for name, frame in frames.items():
+            frame.to_csv(tmp_path / "folder" / f"{name}.csv", index=False)
+        arguments = ["folder", *FEW]
+    else:
+        table = pd.concat([frame.assign(key=name) for name, frame in frames.items()])
+        table.to_csv(tmp_path / "long.csv", index=False)
+        arguments = ["long.csv", "--by", "key", *FEW]
+    refused = command("evaluate", *arguments, "--csv")
+    assert refused.code == 3
+    assert "or rank them below all others with --set nan=lowest" in refused.err.replace("\n", " ")
+    outcome = command("evaluate", *arguments, "--set", "nan=lowest", "--csv", *more)
+    assert outcome.code == 0, outcome.err
+    values = pd.read_csv(io.StringIO(outcome.out)).set_index(["series", "detector", "measure"])
+    for name, frame in frames.items():
+        expected = vuskit.auc_pr(frame["label"], frame["LOF"], nan="lowest")
+        assert values.loc[(name, "LOF", "auc_pr"), "value"] == pytest.approx(expected, abs=1e-12)
+    told = outcome.err.replace("\n", " ")
+    assert "note: 4 missing scores rank lowest: LOF" in told
+    assert f"on {source}/a (3)" in told
+    assert f"on {source}/b (1)" in told
+
+
+def test_missing_scores_of_one_series_are_told(command, tmp_path):
+    frame = frame_of(0)
+    frame.loc[[0, 7], "LOF"] = np.nan
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    one = ("--measure", "auc_pr", "--score", "LOF", "--set", "nan=lowest")
+    arguments = ("evaluate", "x.csv", *one)
+    outcome = command(*arguments, "--csv")
+    assert "note: LOF: 2 missing scores rank lowest" in outcome.err
+    value = pd.read_csv(io.StringIO(outcome.out))["value"][0]
+    expected = vuskit.auc_pr(frame["label"], frame["LOF"], nan="lowest")
+    assert value == pytest.approx(expected, abs=1e-12)
+    frame.assign(LOF=np.nan).to_csv(tmp_path / "x.csv", index=False)
+    assert "must hold at least one number, got none" in command(*arguments).err.replace("\n", " ")
+
+
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_long_table_gives_the_values_of_its_series(command, tables, tmp_path, shuffled):
     parts = [

@@ -35,6 +35,7 @@ from vuskit.errors import (
     InvalidInputError,
     MeasureError,
 )
+from vuskit.inputs import rank_missing_lowest
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
@@ -61,6 +62,7 @@ class ScoreResult:
     score_seconds: float | None = None
     cold: bool = False
     filled: int = 0
+    missing: int = 0  # points without a score, which rank below all others
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,9 @@ class JobAction(Action):
             case ImportJob():
                 scores = _external_scores(self.job) if self.scores is None else self.scores
                 job = self.job
-                return import_scores(scores, self._series(), job.label, job.window, job.anchor)
+                return import_scores(
+                    scores, self._series(), job.label, job.window, job.anchor, job.nan
+                )
             case EvaluateJob(series=ref):
                 check_classes(ref)
                 return evaluate_scores(self.job, self._stored_scores(), self._series())
@@ -232,17 +236,24 @@ class _Stopwatch:
 
 
 def import_scores(
-    scores: Scores, series: Series, detector: str, window: int | None, align: str | None
+    scores: Scores,
+    series: Series,
+    detector: str,
+    window: int | None,
+    align: str | None,
+    nan: str = "error",
 ) -> ScoreResult:
-    """Check imported scores, align those of windows, and fill missing ends."""
-    filled = 0
+    """Check imported scores, align those of windows, and fill missing ends or rank all lowest."""
+    filled = missing = 0
     if scores.ndim == 1:
         scores = aligned_scores(scores, series.n_points, window, align)
-    if scores.ndim == 1 and scores.dtype.kind == "f":
+    if scores.ndim == 1 and nan == "lowest":
+        scores, missing = rank_missing_lowest(scores)
+    elif scores.ndim == 1 and scores.dtype.kind == "f":
         ends = fill_missing_ends(scores)
         scores, filled = ends.scores, ends.leading + ends.trailing
     checked = ScoredSeries(series, {detector: scores}).scores[detector]
-    return ScoreResult(np.array(checked), filled=filled)
+    return ScoreResult(np.array(checked), filled=filled, missing=missing)
 
 
 def _external_scores(job: ImportJob) -> Scores:

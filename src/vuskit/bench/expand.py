@@ -180,6 +180,7 @@ def expand_plan(
             for seed in (plan.seeds if detector.stochastic else (None,))
         ]
         notes += series_notes(series, plan.detectors)
+        nan = _policy(plan) if plan.scores else "error"
         for place, request in enumerate(plan.scores):
             where = f"scores[{place}]"
             imported = (
@@ -187,6 +188,7 @@ def expand_plan(
                 if request.pattern is not None and not request.any_form
                 else (replace(job, series=named[job.series.hash]) for job in tables[place])
             )
+            imported = (replace(job, nan=nan) for job in imported)
             found = _selected(where, request, list(imported), notes)
             _check_labels(f"scores[{place}]", found, plan.detectors)
             jobs.extend(_imported_once(found, jobs, notes))
@@ -206,6 +208,17 @@ def expand_plan(
         result for named, result in store.planned() if result and named.key in expanded.jobs_by_key
     )
     return expanded
+
+
+def _policy(plan: Plan) -> str:
+    """Return what to do with missing scores, which are decided when scores are imported."""
+    found = sorted({entry.settings.nan for entry in plan.evaluations})
+    if len(found) > 1:
+        raise InvalidInputError(
+            "`nan` must be the same in all evaluations of imported scores, got "
+            f"{' and '.join(found)}; write a plan for each"
+        )
+    return found[0]
 
 
 def _training_part(ref: SeriesRef) -> TrainingPart:

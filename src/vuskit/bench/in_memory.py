@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit._util.text import plural
+from vuskit._util.text import listed, plural
 from vuskit.bench.actions import check_classes, make_evaluator, measure_scores
 from vuskit.bench.jobs import (
     TrainingPart,
@@ -49,6 +49,7 @@ from vuskit.engine import (
 )
 from vuskit.engine.tasks import NotApplicableError
 from vuskit.errors import InvalidInputError, MeasureError, VuskitError
+from vuskit.inputs import missing_note
 from vuskit.intervals import Ints
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
 from vuskit.measures.evaluate import Evaluator
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 _BATCHES_PER_WORKER = 4
 _MOST_PER_BATCH = 16
+_SHOWN = 6
 _ROWS = 1 << 17  # of a long table, evaluated together
 _FIRST_SECONDS = 0.5  # of series whose time is a fair estimate
 _SERIAL_SECONDS = 2.0  # of work that does not repay the start of processes
@@ -78,6 +80,7 @@ class EvaluatedScore:
     statuses: tuple[Status, ...]
     failures: tuple[Failure, ...] = ()
     filled: int = 0  # points at the ends without a score, which got the nearest one
+    missing: int = 0  # points without a score, which rank below all others
     path: Path | None = None
 
 
@@ -397,7 +400,8 @@ class _Batch(Action):
     loaded: tuple[Loaded | Failure, ...] | None = None
 
     def load(self) -> _Batch:
-        return replace(self, loaded=tuple(map(_load, self.sources)))
+        nan = self.evaluator.settings.nan
+        return replace(self, loaded=tuple(_load(one, nan) for one in self.sources))
 
     def run(self) -> list[EvaluatedSeries | Failure]:
         if self.loaded is None:
@@ -405,9 +409,9 @@ class _Batch(Action):
         return list(map(self.evaluator.evaluate_loaded, self.sources, self.loaded))
 
 
-def _load(source: Source) -> Loaded | Failure:
+def _load(source: Source, nan: str) -> Loaded | Failure:
     try:
-        return load_source(source)
+        return load_source(source, nan)
     except (VuskitError, OSError) as error:
         return _lost(source, Status.SKIPPED, str(error))
 
@@ -422,7 +426,7 @@ class InputEvaluator:
 
     def evaluate(self, source: Source) -> EvaluatedSeries | Failure:
         """Evaluate the scores of a series; one that cannot be read is SKIPPED."""
-        return self.evaluate_loaded(source, _load(source))
+        return self.evaluate_loaded(source, _load(source, self.settings.nan))
 
     def evaluate_several(self, sources: Sequence[Source]) -> list[EvaluatedSeries | Failure]:
         """Evaluate some series; the rows of a long table are read and checked together."""
@@ -593,6 +597,7 @@ class InputEvaluator:
                 for part, error in failed
             ),
             filled=one.filled,
+            missing=one.missing,
             path=one.path,
         )
 
@@ -629,6 +634,13 @@ class InputEvaluator:
         merged = _merged([one for one in found if isinstance(one, EvaluatedSeries)], notes)
         parts = [TrainingPart(o.title, o.name, o.n_points, o.train_length) for o in merged]
         notes += training_notes(parts, [self.train_length])
+        lacking = {
+            f"{score.detector} on {one.title}": score.missing
+            for one in merged
+            for score in one.scores
+            if score.missing
+        }
+        notes += missing_notes(lacking)
         long = [one for one in merged if one.excess_of_buffer]
         if long:
             notes.append(
@@ -645,6 +657,12 @@ class InputEvaluator:
             lost=tuple(one for one in missing if one.status is not Status.SKIPPED),
             unread=tuple(unread),
         )
+
+
+def missing_notes(counts: Mapping[str, int]) -> list[str]:
+    """Return a note on the missing scores of each detector and series, if there are any."""
+    shown = [f"{name} ({count:,})" for name, count in counts.items()]
+    return [f"{missing_note(sum(counts.values()))}: {listed(shown, most=_SHOWN)}"] if shown else []
 
 
 def _title(what: str, measures: Sequence[Measure], detector: str) -> str:

@@ -247,6 +247,7 @@ class ImportJob(_Named):
     align: str | None = None
     window: int | None = None
     part: tuple[tuple[str, str], ...] = ()  # key columns of a long table, and their cells
+    nan: str = "error"
 
     @property
     def anchor(self) -> str:
@@ -265,6 +266,8 @@ class ImportJob(_Named):
             about |= {"window": self.window, "align": self.anchor}
         if self.part:
             about["part"] = dict(self.part)
+        if self.nan != "error":
+            about["nan"] = self.nan
         return about
 
     @property

@@ -1001,6 +1001,7 @@ def stored_action(store: Store, result: Result) -> JobAction:
                 label=named.detector,
                 digest=about["sha256"],
                 part=tuple(about.get("part", {}).items()),
+                nan=about.get("nan", "error"),
                 **align,
             )
         case Kind.EVALUATE:

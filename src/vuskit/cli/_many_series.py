@@ -19,19 +19,16 @@ from vuskit.cli._output import emit, say, table_forms
 from vuskit.datasets.columns import Columns
 from vuskit.datasets.inputs import Inputs, find_files, open_inputs
 from vuskit.errors import InvalidInputError
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.parameters import params_of
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run, Values
     from vuskit.cli._progress import ProgressBar
     from vuskit.engine import ExecutorSettings, Outcome, Task
     from vuskit.measures.registry import Measure
-    from vuskit.measures.settings import EvaluationSettings
     from vuskit.report.publication import PublicationTable
 
-_SETTINGS = (
-    "buffer", "definition", "thresholds", "step", "side", "threshold", "k", "buffer_fallback",
-    "volume_factor",
-)  # fmt: skip
 _LONG_SECONDS = 60.0
 
 
@@ -247,7 +244,7 @@ def _plan(
             _without_defaults(
                 {
                     "measures": [measure.name for measure in measures],
-                    **{name: getattr(settings, name) for name in _SETTINGS},
+                    **{name: getattr(settings, name) for name in params_of(EvaluationSettings)},
                     "train_length": _train_length(sources),
                 }
             )
@@ -270,13 +267,14 @@ def _run(plan: Plan, folder: Path) -> bool:
     """Run the remaining jobs; return whether any job failed."""
     from vuskit.bench import Run, Status
     from vuskit.bench.actions import ScoreResult
+    from vuskit.bench.in_memory import missing_notes
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay, stderr_console
     from vuskit.cli._stopping import resumable
     from vuskit.cli.bench.run import report_changes, report_stale_jobs
 
     console = stderr_console()
-    filled = 0
+    filled, missing = 0, dict[str, int]()
     try:
         with (
             resumable(folder),
@@ -286,7 +284,10 @@ def _run(plan: Plan, folder: Path) -> bool:
             def note_filled(task: Task, outcome: Outcome) -> None:
                 nonlocal filled
                 display.ended(task, outcome)
-                filled += isinstance(outcome.value, ScoreResult) and outcome.value.filled > 0
+                if isinstance(outcome.value, ScoreResult):
+                    filled += outcome.value.filled > 0
+                    if outcome.value.missing:
+                        missing[task.title] = outcome.value.missing
 
             summary = run_plan(
                 plan,
@@ -303,6 +304,8 @@ def _run(plan: Plan, folder: Path) -> bool:
     for note in summary.notes:
         say(f"note: {_as_options(note)}")
     _report_filled(filled)
+    for note in missing_notes(missing):
+        say(f"note: {note}")
     for sentence in summary.not_computed:
         say(sentence)
     report_changes(summary)

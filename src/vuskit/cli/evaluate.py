@@ -185,7 +185,7 @@ def evaluate(
     )
     inputs = None if output is not None else requested.open()
     if inputs is not None and len(inputs) == 1:
-        loaded = load_source(inputs[0])
+        loaded = load_source(inputs[0], settings.nan)
         notes = (*inputs.notes, *loaded.notes)
         _evaluate_one(replace(loaded, notes=notes), settings, wanted, options, train_length)
         return

@@ -18,6 +18,7 @@ from vuskit.alignment import fill_missing_ends
 from vuskit.datasets.csv_dialect import is_number
 from vuskit.datasets.tables import Table, open_table
 from vuskit.errors import InvalidInputError
+from vuskit.inputs import rank_missing_lowest
 
 LABEL_NAMES = (
     "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
@@ -450,7 +451,7 @@ def filled_scores(
     Raises
     ------
     InvalidInputError
-        If scores are missing between others.
+        If scores are missing between others; see `lowest_scores`.
     """
     filled = fill_missing_ends(numbers)
     missing = ~np.isfinite(filled.scores)
@@ -458,7 +459,8 @@ def filled_scores(
         raise InvalidInputError(
             f"{path}: score column {name!r} must hold a number in every row, got none in "
             f"{int(missing.sum()):,} of {numbers.size:,} (first: row {int(missing.argmax()) + 1}); "
-            "fill or drop those rows, or name the columns to evaluate with --score"
+            "fill or drop those rows, name the columns to evaluate with --score, or rank them "
+            "below all others with --set nan=lowest"
         )
     ends = ((filled.leading, "first"), (filled.trailing, "last"))
     shown = " and ".join(f"the {end} {count:,}" for count, end in ends if count)
@@ -469,6 +471,18 @@ def filled_scores(
         f"{name} has no score at {shown} {points}, as is usual with windows; the nearest score "
         "fills them"
     )
+
+
+def lowest_scores(
+    path: Path, name: str, numbers: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int]:
+    """Return scores whose missing ones rank below all others, and their number."""
+    if np.isnan(numbers).all():
+        raise InvalidInputError(
+            f"{path}: score column {name!r} must hold at least one number, got none; name the "
+            "columns to evaluate with --score"
+        )
+    return rank_missing_lowest(numbers)
 
 
 def dates_of(table: Table) -> NDArray[np.datetime64] | None:

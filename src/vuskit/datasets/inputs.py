@@ -31,6 +31,7 @@ from vuskit.datasets.columns import (
     Roles,
     dates_of,
     filled_scores,
+    lowest_scores,
     read_label_column,
     roles_of_file,
 )
@@ -63,7 +64,7 @@ from vuskit.datasets.series import ScoredSeries, Series
 from vuskit.datasets.tables import SUFFIXES, Table, named_columns, open_table, table_suffix
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.errors import InvalidInputError, VuskitError
-from vuskit.inputs import check_choice, length_advice
+from vuskit.inputs import check_choice, length_advice, missing_note
 
 STDIN = "-"
 Scores = NDArray[np.float64]
@@ -96,6 +97,7 @@ class LoadedScore:
     detector: str
     numbers: Scores | Exception
     filled: int = 0  # points at the ends without a score, which got the nearest one
+    missing: int = 0  # points without a score, which rank below all others
     path: Path | None = None
     note: str | None = None
 
@@ -142,10 +144,14 @@ class Loaded:
         return ScoredSeries(self.series, scores)
 
 
-def load_source(source: Source) -> Loaded:
-    """Read a series and its scores; those of files may be unusable one by one."""
+def load_source(source: Source, nan: str = "error") -> Loaded:
+    """Read a series and its scores; those of files may be unusable one by one.
+
+    Missing scores in files are an error except at the ends, or rank below all others if `nan` is
+    ``"lowest"``.
+    """
     if isinstance(source, FileSource | TableSource):
-        return source.load()
+        return source.load(nan)
     scored = source.read()
     return Loaded(scored.series, tuple(LoadedScore(*one) for one in scored.scores.items()))
 
@@ -461,12 +467,12 @@ class FileSource:
         """Read the series and its scores."""
         return self.load().scored()
 
-    def load(self) -> Loaded:
+    def load(self, nan: str = "error") -> Loaded:
         """Read the series and its scores; each file is read once."""
         with plain_stdin_errors():
-            return self._load()
+            return self._load(nan)
 
-    def _load(self) -> Loaded:
+    def _load(self, nan: str) -> Loaded:
         @cache
         def opened(path: Path) -> Table:
             return open_table(path, unread=self.columns.unread())
@@ -482,7 +488,7 @@ class FileSource:
         series = replace(series, dataset=self.dataset or series.dataset, name=self.series)
         tables = [opened(path) for path in dict.fromkeys(one.path for one in self.scores)]
         forms = [f"{table.path.name} is read as {table.form}" for table in tables if table.form]
-        scores = tuple(self._score(one, opened(one.path), series) for one in self.scores)
+        scores = tuple(self._score(one, opened(one.path), series, nan) for one in self.scores)
         dates = next((dates for dates in map(dates_of, tables) if dates is not None), None)
         return Loaded(
             series,
@@ -494,21 +500,25 @@ class FileSource:
             dates if dates is not None and dates.size == series.n_points else None,
         )
 
-    def _score(self, one: SavedScore, table: Table, series: Series) -> LoadedScore:
+    def _score(self, one: SavedScore, table: Table, series: Series, nan: str) -> LoadedScore:
         try:
             numbers = table.scores(one.column)
             n = series.n_points
             got = f"{numbers.size} scores and {n} labels; "
             aligned = aligned_scores(numbers, n, self.window, self.align, got)
-            return _filled(one.path, one.detector, aligned)
+            return _without_missing(one.path, one.detector, aligned, nan)
         except (VuskitError, OSError) as error:
             return LoadedScore(one.detector, error, path=one.path)
 
 
-def _filled(path: Path, detector: str, numbers: Scores) -> LoadedScore:
+def _without_missing(path: Path, detector: str, numbers: Scores, nan: str) -> LoadedScore:
+    if nan == "lowest":
+        lowest, missing = lowest_scores(path, detector, numbers)
+        note = f"{detector}: {missing_note(missing)}" if missing else None
+        return LoadedScore(detector, lowest, missing=missing, path=path, note=note)
     filled, note = filled_scores(path, detector, numbers)
     n_filled = int(np.isnan(numbers).sum()) if note else 0
-    return LoadedScore(detector, filled, n_filled, path, note)
+    return LoadedScore(detector, filled, n_filled, path=path, note=note)
 
 
 def aligned_scores(
@@ -928,7 +938,7 @@ class TableSource:
         """Read the series and its scores."""
         return self.load().scored()
 
-    def load(self) -> Loaded:
+    def load(self, nan: str = "error") -> Loaded:
         """Read the series and its scores."""
         with plain_stdin_errors():
             rows = self.table.rows(self.start, self.stop)
@@ -948,14 +958,14 @@ class TableSource:
                 self.train_length,
                 roles.value if len(roles.value) > 1 else (),
             )
-            scores = tuple(self._score(rows, name) for name in roles.scores)
+            scores = tuple(self._score(rows, name, nan) for name in roles.scores)
         notes = tuple(one.note for one in scores if one.note is not None)
         path = self.table.path
         return Loaded(series, scores, roles.label, path, roles.left_out, notes, dates_of(rows))
 
-    def _score(self, rows: Table, name: str) -> LoadedScore:
+    def _score(self, rows: Table, name: str, nan: str) -> LoadedScore:
         try:
-            return _filled(self.table.path, name, rows.scores(name))
+            return _without_missing(self.table.path, name, rows.scores(name), nan)
         except VuskitError as error:
             return LoadedScore(name, error, path=self.table.path)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.names import plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
-from vuskit._util.text import plural
+from vuskit.inputs import missing_note
 
 if TYPE_CHECKING:
     from vuskit.measures.chance import ChanceLevel
@@ -19,20 +19,9 @@ if TYPE_CHECKING:
     from vuskit.measures.settings import EvaluationSettings
     from vuskit.measures.uncertainty import IntervalTable
 
-__all__ = ["Comparison", "Evaluation", "missing_note"]
+__all__ = ["Comparison", "Evaluation"]
 
 _LINE = 79
-
-
-def missing_note(count: int) -> str:
-    """Say how many missing scores rank lowest.
-
-    Examples
-    --------
-    >>> missing_note(2)
-    '2 missing scores rank lowest'
-    """
-    return f"{plural(count, 'missing score')} rank{'s' * (count == 1)} lowest"
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:
