@@ -39,7 +39,7 @@ def consistency(values, series=None):
     return ConsistencyResult(tuple(found), study=Consistency(), inputs=inputs)
 
 
-def robustness(deviations, n_series=8):
+def robustness(deviations, n_series=12):
     """Result whose mean deviation under a perturbation is as given; 0.05 for other measures."""
     kinds = ("lag", "noise", "ratio")
     spread = np.array(
@@ -55,13 +55,13 @@ def robustness(deviations, n_series=8):
         "measure": NAMES,
     }
     found = tuple(
-        SeriesValues(("one", "two")[place % 2], f"s{place}", 20, axes, values)
+        SeriesValues(("one", "two", "three")[place % 3], f"s{place}", 20, axes, values)
         for place in range(n_series)
     )
     return RobustnessResult(found, study=Robustness())
 
 
-def separability(z, n_series=8):
+def separability(z, n_series=12):
     """Result whose z is proportional to the given numbers; 1 for other measures."""
     gaps = np.array([z.get(name, 1.0) for name in NAMES])
     noise = np.where(np.arange(50) % 2, 0.001, -0.001)[:, None]
@@ -73,7 +73,8 @@ def separability(z, n_series=8):
     }
     notes = {"pairs": [["A", "B"]], "criterion": {"A": 0.9, "B": 0.1}}
     found = tuple(
-        SeriesValues("one", f"s{place}", 20, axes, values, notes) for place in range(n_series)
+        SeriesValues(("one", "two", "three")[place % 3], f"s{place}", 20, axes, values, notes)
+        for place in range(n_series)
     )
     return SeparabilityResult(found, study=Separability())
 
@@ -82,14 +83,14 @@ def scenarios(**options):
     return Scenarios(n_points=1000, **options).run()
 
 
-def timing(naive=10.0, longest=100_000):
+def timing(naive=10.0, longest=100_000, **more):
     """Times of the three algorithms: naive is so many times as slow, on series up to a length."""
     samples = []
     for setting in settings_of(quick=True):
         if setting.n_points > longest:
             continue
         cost = 1e-6 * setting.n_points * (1 + setting.max_buffer) * setting.n_thresholds / 250
-        for name, factor in (("naive", naive), ("opt", 1.0), ("opt_mem", 0.9)):
+        for name, factor in {"naive": naive, "opt": 1.0, "opt_mem": 0.9, **more}.items():
             samples += [Sample("synthetic-0", name, setting, cost * factor, 1000)] * 2
     if longest < Setting().n_points:
         small = [one for one in settings_of(quick=True) if one.n_points <= longest]

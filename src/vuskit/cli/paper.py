@@ -130,7 +130,7 @@ def paper(
     chosen = split_list(run_detectors)
     if demo:
         data = write_demo_series(output / "work" / "demo-series", seed=seed)
-        options |= {"options": DEMO_OPTIONS, "quick": True}
+        options |= {"options": DEMO_OPTIONS, "quick": True, "real": False}
         chosen = chosen or list(DEMO_DETECTORS)
     with resumable(output / "work"), ProgressBar(delay=0) as bar:
         result = reproduce(
@@ -213,13 +213,17 @@ def _text(result: PaperResult) -> str:
 
     width = terminal_width()
     lines = []
-    skipped = [one for one in result.findings.findings if one.verdict is Verdict.NOT_CHECKED]
+    skipped = [
+        one
+        for one in result.findings.findings
+        if one.verdict is Verdict.NOT_CHECKED and one.measured.startswith("not requested")
+    ]
     for one in result.findings.findings:
         if one in skipped:
             continue
         count = f", {plural(one.n_series, 'series', 'series')}" if one.n_series else ""
         lines.append(f"{one.number:>2}. {one.verdict}{count}")
-        for name, text in (("paper", one.paper), ("here", one.measured)):
+        for name, text in (("paper", f"{one.paper} ({one.place})"), ("here", one.measured)):
             lines.append(
                 textwrap.fill(
                     text,
@@ -229,6 +233,7 @@ def _text(result: PaperResult) -> str:
                     break_on_hyphens=False,
                 )
             )
+    lines.append(f"{result.findings.counts}.")
     if skipped:
         by_need: dict[str, list[str]] = {}
         for one in skipped:

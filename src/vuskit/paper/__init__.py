@@ -4,9 +4,11 @@ from __future__ import annotations
 
 # Importing these modules registers the exhibits, in the order of the paper.
 from vuskit.paper import concept_figures as _concept_figures  # noqa: F401 - registers
+from vuskit.paper import statements as _statements  # noqa: F401 - registers
 from vuskit.paper import study_figures as _study_figures  # noqa: F401 - registers
 from vuskit.paper import tables as _tables  # noqa: F401 - registers
 from vuskit.paper import timing_exhibits as _timing_exhibits  # noqa: F401 - registers
+from vuskit.paper import timing_statements as _timing_statements  # noqa: F401 - registers
 from vuskit.paper.exhibits import (
     list_exhibits,
 )

@@ -17,8 +17,12 @@ from vuskit.paper.exhibits import NotPossibleError
 if TYPE_CHECKING:
     import pandas as pd
 
-MBA_805, MBA_806 = (re.compile(rf"(mba|ecg)\D*{number}(?!\d)", re.I) for number in (805, 806))
-"""Names of the two electrocardiograms that the paper shows."""
+MBA_805, MBA_806, MBA_820 = (
+    re.compile(rf"(mba|ecg)\D*{number}(?!\d)", re.I) for number in (805, 806, 820)
+)
+"""Names of the electrocardiograms that the paper shows."""
+SED = re.compile(r"sed(\W|$)", re.I)
+"""Name of the series of disk revolutions that the paper shows."""
 
 _PAPER_DETECTOR = "iforest"
 _PAPER_DATASETS = ("yahoo", "kdd21")

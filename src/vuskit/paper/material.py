@@ -40,11 +40,14 @@ class Material:
         allow a result. Results that were not requested are left out.
     choice : Choice
         Examples that the user chose.
+    real : bool
+        Whether the series are real; findings about means are not judged on synthetic ones.
     """
 
     sources: Sequence[Source] = ()
     results: Mapping[str, Any] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
+    real: bool = True
     _read: dict[str, ScoredSeries] = field(default_factory=dict, init=False)
     _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 

@@ -70,18 +70,18 @@ def _contents(
 
 
 def _findings(findings: FindingTable) -> str:
-    counts = ", ".join(f"{one}: {findings.count(one)}" for one in Verdict if findings.count(one))
-    names = ("paper", "here", "verdict")
-    titles = ("the paper states", "measured here", "verdict")
+    names = ("paper", "criterion", "here", "verdict")
+    titles = ("the paper states", "criterion", "measured here", "verdict")
     head = element("th", "", scope="col")
     head += "".join(element("th", title, scope="col", class_="words") for title in titles)
     head += element("th", "series", scope="col")
     rows = "".join(
         "<tr>"
         + element("th", str(one.number), scope="row")
-        + element("td", one.paper, class_="words", data_label=names[0])
-        + element("td", one.measured, class_="words", data_label=names[1])
-        + element("td", str(one.verdict), class_=_verdict_class(one.verdict), data_label=names[2])
+        + element("td", f"{one.paper} ({one.place})", class_="words", data_label=names[0])
+        + element("td", one.criterion, class_="words", data_label=names[1])
+        + element("td", one.measured, class_="words", data_label=names[2])
+        + element("td", str(one.verdict), class_=_verdict_class(one.verdict), data_label=names[3])
         + element("td", f"{one.n_series:,}" if one.n_series else "\N{EN DASH}", data_label="series")
         + "</tr>"
         for one in findings.findings
@@ -91,7 +91,7 @@ def _findings(findings: FindingTable) -> str:
         '<section id="findings" aria-labelledby="h-findings">'
         f'<div class="head">{element("h2", "Findings", id="h-findings")}'
         f"{_downloads(('findings.csv', 'findings.md', 'findings.tex'))}</div>"
-        f"{element('p', f'{counts.capitalize()}.', class_='quiet')}"
+        f"{element('p', f'{findings.counts.capitalize()}.', class_='quiet')}"
         f"{wrapped(table, 'Findings')}</section>"
     )
 

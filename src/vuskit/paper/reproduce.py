@@ -109,6 +109,7 @@ def reproduce(
     limits: Limits | None = None,
     seed: int = 0,
     quick: bool = False,
+    real: bool = True,
     title: str = _TITLE,
     progress: Callable[[PaperProgress], None] | None = None,
 ) -> PaperResult:
@@ -154,6 +155,8 @@ def reproduce(
         Seed of detectors and of generated series.
     quick : bool, default=False
         Whether to time fewer settings of generated series.
+    real : bool, default=True
+        Whether the series are real. Findings about means are not judged on synthetic series.
     title : str, optional
         Heading of the page.
     progress : callable, optional
@@ -216,6 +219,7 @@ def reproduce(
         title,
         None if published is None else Path(published),
         complete=only is None,
+        real=real,
     ).run(progress)
 
 
@@ -232,6 +236,7 @@ class _Reproduction:
     title: str
     published: Path | None
     complete: bool
+    real: bool
 
     def needs(self) -> tuple[str, ...]:
         """Return the results to compute; statements add theirs unless exhibits were chosen."""
@@ -254,7 +259,7 @@ class _Reproduction:
             failures += _failures_of(name, found)
         refused = [f"{name}: {found}" for name, found in results.items() if isinstance(found, str)]
         notes = [*self.opened.notes, *failures, *refused]
-        material = Material(sources, results, self.choice)
+        material = Material(sources, results, self.choice, self.real)
         made = self._exhibits(material, results, tracker)
         with tracker.step(_PAGE):
             findings = check_statements(material)
