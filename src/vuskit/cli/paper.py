@@ -40,6 +40,7 @@ from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vuskit.paper import PaperResult
+    from vuskit.paper.findings import ReadingTable
 
 _OUTPUT = Path("paper")
 _BUDGET, _DEMO_BUDGET = 300.0, 100.0
@@ -96,6 +97,9 @@ def paper(
             "--pairs",
         ),
     ] = None,
+    findings: Annotated[
+        bool, flag("--findings", "Only check the findings, under three readings.", OUTPUT)
+    ] = False,
     as_published: AsPublished = False,
     published: Published = None,
     budget: Budget = None,
@@ -132,20 +136,28 @@ def paper(
         data = write_demo_series(output / "work" / "demo-series", seed=seed)
         options |= {"options": DEMO_OPTIONS, "quick": True, "real": False}
         chosen = chosen or list(DEMO_DETECTORS)
+    how: dict[str, Any] = {
+        "output": output,
+        "detectors": chosen,
+        "budget": budget or (_DEMO_BUDGET if demo else _BUDGET),
+        "executor": executor_of(dask, processes),
+        "seed": seed,
+    }
+    if findings:
+        others = {"--only": only, "--example": example, "--pairs": pairs, "--published": published,
+                  "--as-published": as_published}  # fmt: skip
+        _write_readings(data, how, options, others, form)
+        return
     with resumable(output / "work"), ProgressBar(delay=0) as bar:
         result = reproduce(
             data,
-            output=output,
             only=names,
-            detectors=chosen,
             example=example or (),
             pairs=[_pair(text) for text in split_list(pairs) or ()],
             as_published=as_published,
             published=published,
-            budget=budget or (_DEMO_BUDGET if demo else _BUDGET),
-            executor=executor_of(dask, processes),
-            seed=seed,
             progress=_shown_by(bar),
+            **how,
             **options,
         )
     emit(
@@ -172,6 +184,60 @@ def paper(
         webbrowser.open(result.page.resolve().as_uri())
     if result.failed:
         raise typer.Exit(ExitCode.FAILED_JOBS)
+
+
+def _write_readings(
+    data: Path | None,
+    how: dict[str, Any],
+    options: dict[str, Any],
+    others: dict[str, Any],
+    form: str,
+) -> None:
+    """Check the findings under all readings.
+
+    Raises
+    ------
+    InvalidInputError
+        If an option about exhibits is given.
+    """
+    from vuskit.paper import check_readings
+
+    given = [name for name, value in others.items() if value]
+    if given:
+        raise InvalidInputError(f"`--findings` must come without {given[0]}, which it replaces")
+    options.pop("options", None)  # the readings set the options of the studies
+    with resumable(how["output"] / "work"), ProgressBar(delay=0) as bar:
+        found = check_readings(data, progress=_shown_by(bar), **how, **options)
+    emit(
+        form,
+        {"findings": found.to_frame(), "notes": found.notes},
+        text=lambda: _readings_text(found),
+        csv=lambda: frame_csv(found.to_frame()),
+    )
+    for note in found.notes:
+        say(note)
+    say(f"findings.csv, findings.md and findings.tex in {how['output']}")
+
+
+def _readings_text(found: ReadingTable) -> str:
+    """Return the verdicts of all readings as text."""
+    lines = []
+    for several in zip(*(table.findings for table in found.tables.values()), strict=True):
+        one = several[0]
+        lines.append(
+            textwrap.fill(
+                f"{one.number:>2}. {one.paper} ({one.place})",
+                terminal_width(),
+                subsequent_indent="    ",
+                break_on_hyphens=False,
+            )
+        )
+        lines += [
+            f"    {reading}: {own.verdict}"
+            for reading, own in zip(found.tables, several, strict=True)
+        ]
+    lines += [f"{reading}: {table.counts}." for reading, table in found.tables.items()]
+    return "\n".join(lines)
 
 
 def _shown_by(bar: ProgressBar) -> Callable[[Any], None]:

@@ -16,11 +16,12 @@ from vuskit.paper.findings import (
     list_statements,
 )
 from vuskit.paper.progress import PaperProgress
-from vuskit.paper.reproduce import PaperResult, reproduce
+from vuskit.paper.reproduce import PaperResult, check_readings, reproduce
 
 __all__ = [
     "PaperProgress",
     "PaperResult",
+    "check_readings",
     "list_exhibits",
     "list_statements",
     "reproduce",

@@ -210,6 +210,43 @@ class FindingTable(TableForms):
         return TableLayout(header, rows, left=6)
 
 
+@dataclass(frozen=True)
+class ReadingTable(TableForms):
+    """Findings under several readings of the paper.
+
+    Attributes
+    ----------
+    tables : mapping from str to FindingTable
+        Findings by reading.
+    notes : tuple of str
+        Messages about failures.
+    """
+
+    tables: Mapping[str, FindingTable]
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each statement; verdict and measurement under each reading."""
+        frames = {name: table.to_frame() for name, table in self.tables.items()}
+        first = next(iter(frames.values()))
+        found = first[["number", "paper", "place", "criterion"]].copy()
+        for name, frame in frames.items():
+            for column in ("verdict", "measured", "n_series"):
+                found[f"{column}, {name}"] = frame[column]
+        return found
+
+    @property
+    def _layout(self) -> TableLayout:
+        rows = [
+            [
+                f"{one[0].number}. {one[0].paper} ({one[0].place})",
+                *(str(own.verdict) for own in one),
+            ]
+            for one in zip(*(table.findings for table in self.tables.values()), strict=True)
+        ]
+        return TableLayout(["the paper states", *self.tables], rows, left=1 + len(self.tables))
+
+
 _STATEMENTS: dict[int, Statement] = {}
 Check = Callable[[Material], Checked]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,12 @@ from vuskit.measures.registry import Measures, resolve_measures
 from vuskit.paper.examples import Choice
 from vuskit.paper.exhibits import Exhibit, select_exhibits
 from vuskit.paper.files import MadeExhibit, make_exhibit
-from vuskit.paper.findings import FindingTable, check_statements, list_statements
+from vuskit.paper.findings import (
+    FindingTable,
+    ReadingTable,
+    check_statements,
+    list_statements,
+)
 from vuskit.paper.inputs import PaperInput, open_input, run_detectors, usable_detectors
 from vuskit.paper.material import Material
 from vuskit.paper.page import paper_page_html
@@ -223,6 +229,79 @@ def reproduce(
     ).run(progress)
 
 
+READINGS: Mapping[str, Mapping[str, Any]] = {
+    "text": {},
+    "text, VUS over 0..2L": {"volume_factor": 2.0},
+    "as published": {"as_published": True},
+}
+"""Readings of the paper: settings of all studies. The authors' code differs from the text."""
+
+
+def check_readings(
+    source: Any,
+    *,
+    output: str | Path = "paper",
+    detectors: Sequence[str] | None = None,
+    budget: float = 300.0,
+    executor: ExecutorSettings | None = None,
+    limits: Limits | None = None,
+    seed: int = 0,
+    quick: bool = False,
+    real: bool = True,
+    progress: Callable[[PaperProgress], None] | None = None,
+) -> ReadingTable:
+    """Check the paper's findings under three readings of the paper; parameters as for `reproduce`.
+
+    The readings are the text, the text with VUS over the buffers 0 to 2L, and the procedure of the
+    published experiments. Times are measured once. The table is written to ``findings.csv``,
+    ``.md`` and ``.tex``, the results of the studies to ``work/studies/<reading>``.
+
+    Returns
+    -------
+    ReadingTable
+        The findings under each reading.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from vuskit.datasets.synthetic import three_scores
+    >>> from vuskit.paper import check_readings
+    >>> found = check_readings(
+    ...     three_scores(), output=tempfile.mkdtemp(), budget=0.1, quick=True, real=False
+    ... )
+    >>> list(found.tables)
+    ['text', 'text, VUS over 0..2L', 'as published']
+    """
+    folder, tables, notes = Path(output), {}, list[str]()
+    for name, settings in READINGS.items():
+        work = Work(
+            folder / "work",
+            resolve_measures("paper"),
+            {one: dict(settings) for one in STUDIES},
+            executor or ExecutorSettings(),
+            limits,
+            budget,
+            seed,
+            quick,
+            studies=f"studies/{folder_of(name)}",
+        )
+        one = _Reproduction(
+            open_input(source), usable_detectors(detectors), (), Choice(), folder, work, "", None,
+            complete=True, real=real,
+        )  # fmt: skip
+        material, failures, _ = one.prepare(progress)
+        tables[name] = check_statements(material)
+        notes += [f"{name}: {text}" for text in failures]
+    found = ReadingTable(tables, tuple(notes))
+    write_forms(found, folder / "findings")
+    return found
+
+
+def folder_of(reading: str) -> str:
+    """Return the name of the folder with the results of a reading."""
+    return re.sub(r"[^a-z0-9]+", "-", reading.lower())
+
+
 @dataclass(frozen=True, eq=False)
 class _Reproduction:
     """A reproduction with checked options."""
@@ -245,7 +324,10 @@ class _Reproduction:
             needs += [name for one in list_statements() for name in one.needs]
         return needed_results(needs)
 
-    def run(self, progress: Callable[[PaperProgress], None] | None) -> PaperResult:
+    def prepare(
+        self, progress: Callable[[PaperProgress], None] | None
+    ) -> tuple[Material, list[str], Tracker]:
+        """Return the results of all studies, messages about failures, and the progress."""
         self.folder.mkdir(parents=True, exist_ok=True)
         needs = self.needs()
         workers, count = self.work.executor.workers, self.opened.n_series
@@ -257,13 +339,18 @@ class _Reproduction:
         results = {name: self._result(name, sources, tracker) for name in needs}
         for name, found in results.items():
             failures += _failures_of(name, found)
+        return Material(sources, results, self.choice, self.real), failures, tracker
+
+    def run(self, progress: Callable[[PaperProgress], None] | None) -> PaperResult:
+        """Make the exhibits, the findings and the page."""
+        material, failures, tracker = self.prepare(progress)
+        results = material.results
         refused = [f"{name}: {found}" for name, found in results.items() if isinstance(found, str)]
         notes = [*self.opened.notes, *failures, *refused]
-        material = Material(sources, results, self.choice, self.real)
         made = self._exhibits(material, results, tracker)
         with tracker.step(_PAGE):
             findings = check_statements(material)
-            _write_forms(findings, self.folder / "findings")
+            write_forms(findings, self.folder / "findings")
             compared = self._compare(results, notes)
             page = self.folder / PAGE
             html = paper_page_html(
@@ -293,7 +380,7 @@ class _Reproduction:
             return None
         for name, frame in found.tables().items():
             write_table(frame, self.folder / f"published-{name.replace('_', '-')}.csv")
-        _write_forms(found, self.folder / "published-means")
+        write_forms(found, self.folder / "published-means")
         return found
 
     def _sources(self, tracker: Tracker) -> tuple[Sequence[Source], list[str]]:
@@ -333,7 +420,7 @@ class _Reproduction:
         return tuple(made)
 
 
-def _write_forms(table: FindingTable | PublishedComparison, stem: Path) -> None:
+def write_forms(table: FindingTable | ReadingTable | PublishedComparison, stem: Path) -> None:
     """Write a table as csv, Markdown and LaTeX."""
     write_table(table.to_frame(), stem.with_suffix(".csv"))
     write_atomically(stem.with_suffix(".md"), table.to_markdown() + "\n")

@@ -56,6 +56,7 @@ class Work:
     budget: float = 300.0
     seed: int = 0
     quick: bool = False
+    studies: str = "studies"  # folder of the results, within `folder`
 
     def seconds(self, name: str, n_series: int) -> float:
         """Estimate how long a result takes."""
@@ -93,7 +94,7 @@ class Work:
             folder=None if alone else self.folder / "results",
             progress=_teller(progress),
         )
-        found.save(self.folder / "studies")
+        found.save(self.folder / self.studies)
         return found
 
     def _time(
