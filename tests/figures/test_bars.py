@@ -52,3 +52,13 @@ def test_own_measures_and_tables_are_drawn():
             kind([1, 2])
         with pytest.raises(InvalidInputError, match="got DataFrame without rows"):
             kind(pd.DataFrame())
+
+
+def test_one_huge_z_does_not_flatten_the_others():
+    z = pd.DataFrame({"overall": [2.0, 3.0, 195.0]}, index=["f_score", "auc_pr", "vus_pr"])
+    axis = figures.SeparabilityBarsDisplay(z).plot().ax_
+    assert axis.get_xlim()[1] == pytest.approx(1.6 * 3)
+    assert [text.get_text() for text in axis.texts] == ["195 \N{RIGHTWARDS ARROW}"]
+    even = figures.SeparabilityBarsDisplay(z.clip(upper=9)).plot().ax_
+    assert even.get_xlim()[1] > 9
+    assert not even.texts

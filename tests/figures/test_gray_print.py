@@ -100,7 +100,7 @@ def test_circles_have_the_hatches_and_the_sizes_that_are_explained():
     assert {circle.get_hatch() or "" for circle in display.ax_.collections} == {
         patch.get_hatch() or "" for patch in families.get_patches()
     }
-    assert sizes.get_title().get_text() == "circle area: mean standard deviation under ratio"
+    assert sizes.get_title().get_text() == "area: deviation under ratio"
     largest = summary().scatter()["ratio"].max()
     scale = max(float(circle.get_sizes()[0]) for circle in display.ax_.collections) / largest
     for line, name in zip(sizes.get_lines(), legend_names(sizes), strict=True):

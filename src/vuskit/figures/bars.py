@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, PAGE, grid_cells, open_canvas
+from vuskit.figures._canvas import COLUMN, PAGE, SMALL, grid_cells, open_canvas
 from vuskit.figures._drawing import family_legend, measure_bars
 from vuskit.figures._families import describe_measures, measures_named
 from vuskit.figures.base import Display, register_figure, to_array
@@ -17,6 +18,8 @@ from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_LONG, _ROOM = 4.0, 1.6  # a bar this much longer than the next is cut; end of the axis
 
 
 def _panel_columns(count: int, columns: int | None) -> int:
@@ -98,6 +101,8 @@ class _MeasureBars(Display):
             measure_bars(axis, to_array(panel["values"]), measures)
             if "marks" in panel:
                 _draw_marks(axis, panel)
+            if not data["shares_axis"]:
+                _clip(axis, to_array(panel["values"]))
             canvas.title(axis, panel["title"])
         marked = f" (diamond: {data['mark_label']})" if "mark_label" in data else ""
         canvas.label_bottoms(f"{data['label']}{marked}")
@@ -107,6 +112,20 @@ class _MeasureBars(Display):
     def _about(self) -> str:
         shown = ", ".join(map(str, self.table.columns))
         return f"{len(self.table)} measures: {shown}"
+
+
+def _clip(axis: Any, values: NDArray[np.float64]) -> None:
+    """End the axis before a single bar that is much longer than all others, and write its value."""
+    order = np.argsort(np.where(np.isfinite(values), values, -np.inf))
+    longest, next_longest = values[order[-1]], values[order[-2]] if len(order) > 1 else np.nan
+    if not (np.isfinite(next_longest) and next_longest > 0 and longest > _LONG * next_longest):
+        return
+    end = _ROOM * next_longest
+    axis.set_xlim(right=end)
+    axis.text(
+        0.98 * end, order[-1], f"{longest:,.0f} \N{RIGHTWARDS ARROW}", ha="right", va="center",
+        fontsize=SMALL, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+    )  # fmt: skip
 
 
 def _draw_marks(axis: Any, panel: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, open_canvas
+from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, open_canvas
 from vuskit.figures._drawing import family_hatch, family_legend, thin_hatch
 from vuskit.figures._families import describe_measures, measures_named
 from vuskit.figures._label_placement import spread_labels
@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 
 _AREA = 300.0  # largest circle, in square points
 _SMALLEST = 6.0
+_FAR = 4.0  # ratio of the highest to the second highest z
 _COLUMNS = ["deviation", "z", "ratio"]
 _KEY = (0.2, 0.5, 1.0)  # circles in the legend, relative to the largest
 
@@ -88,9 +89,9 @@ class ScatterDisplay(Display):
             "deviation": deviation,
             "z": z,
             "ratio": ratio,
-            "x_label": "mean standard deviation under lag and noise (left: robust)",
+            "x_label": "mean deviation under lag and noise (left: robust)",
             "y_label": f"{self.z} (up: separable)",
-            "size_label": "circle area: mean standard deviation under ratio",
+            "size_label": "area: deviation under ratio",
             **self._other(),
         }
 
@@ -112,7 +113,7 @@ class ScatterDisplay(Display):
         """
         data = self.to_dict()
         measures = data["measures"]
-        canvas = open_canvas(ax, size=(PAGE * 0.65, 3.1))
+        canvas = open_canvas(ax, size=(COLUMN, 3.1))
         axis = canvas.ax
         x, y, ratio = (to_array(data[name]) for name in _COLUMNS)
         largest = float(np.nanmax(ratio)) if np.isfinite(ratio).any() else 0.0
@@ -133,6 +134,7 @@ class ScatterDisplay(Display):
         dash = f"; dash: {data['other_label']}" if "other_z" in data else ""
         axis.set_ylabel(f"{data['y_label']}{dash}", fontsize=TEXT)
         axis.margins(0.16, 0.12)
+        _compress(axis, y)
         axis.grid(visible=True, linewidth=0.4, alpha=0.4)
         family_legend(canvas, data, legend=legend)
         if largest > 0 and (legend or (legend is None and canvas.own)):
@@ -144,6 +146,13 @@ class ScatterDisplay(Display):
 
     def _about(self) -> str:
         return f"{len(self.points)} measures"
+
+
+def _compress(axis: Any, y: Floats) -> None:
+    """Use a logarithmic axis, linear around 0, if one circle is far above all others."""
+    ordered = np.sort(y[np.isfinite(y)])
+    if ordered.size > 1 and ordered[-1] > _FAR * max(ordered[-2], 0.0) and ordered[-1] > 0:
+        axis.set_yscale("symlog", linthresh=max(float(np.median(np.abs(ordered))), 1e-3))
 
 
 def _draw_other(axis: Any, x: Floats, y: Floats, other: Floats) -> None:

@@ -212,6 +212,7 @@ def reproduce(
         budget,
         seed,
         quick,
+        ten_runs=as_published,
     )
     if published is not None:
         read_published(published)  # fails early if the folder has no tables

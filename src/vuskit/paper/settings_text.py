@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.paper.results import STUDIES
 from vuskit.paper.words import plural, title_of
-from vuskit.studies import StudyResult
+from vuskit.studies import RobustnessResult, StudyResult
 
 
 class SettingsText(NamedTuple):
@@ -88,7 +88,20 @@ def _study_settings(result: StudyResult) -> list[str]:
         text = f"{name}: {one.text(value)}" if describe is None else describe(study)
         if text:
             said.append(f"{text[:1].upper()}{text[1:]}.")
+    if isinstance(result, RobustnessResult):
+        said.append(_counts(result))
     return said
+
+
+def _counts(result: RobustnessResult) -> str:
+    """State how many perturbations of each kind the series really had."""
+    counts = result.repeats()
+    said = [
+        f"{kind} {low}" if low == high else f"{kind} {low} to {high}"
+        for kind in counts
+        for low, high in [(int(counts[kind].min()), int(counts[kind].max()))]
+    ]
+    return f"Perturbations of each series: {', '.join(said)}."
 
 
 def _section(study: Any) -> str:
@@ -109,7 +122,7 @@ def _detectors(study: Any) -> str:
 
 def _count(study: Any) -> str:
     if hasattr(study, "perturbations"):
-        return f"{study.count} perturbations of each kind: {', '.join(study.perturbations)}"
+        return ""  # see `_counts`
     return f"{study.count} perturbations of each score, each with a random lag and random noise"
 
 

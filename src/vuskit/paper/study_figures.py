@@ -23,7 +23,7 @@ from vuskit.figures import (
 )
 from vuskit.measures.registry import Measure
 from vuskit.paper.concept_figures import first_channel, first_run
-from vuskit.paper.examples import MBA_805, find_series
+from vuskit.paper.examples import MBA_805, MBA_820, SED, find_series
 from vuskit.paper.exhibits import Built, NotPossibleError, Part, exhibit
 from vuskit.paper.material import Material
 from vuskit.paper.words import (
@@ -95,24 +95,35 @@ def scenarios(material: Material) -> Built:
 def lag(material: Material) -> Built:
     """Centered values of every measure, one panel for each detector."""
     series = material.examples.compared[0].series
-    centered = material.robustness.centered(series, "lag")
+    found = material.robustness
+    centered = found.centered(series, "lag")
     detectors = list(dict.fromkeys(centered.index.get_level_values("detector")))
-    display = CenteredBoxDisplay(
+    deviations = found.by_series("lag").loc[tuple(series.rsplit("/", 1))]
+    means = RobustnessBarsDisplay(deviations.to_frame("lag"), own_measures=found.measures)
+    boxes = CenteredBoxDisplay(
         series,
         {one: centered.loc[one] for one in detectors},
-        own_measures=material.robustness.measures,
+        own_measures=found.measures,
         title=f"Centered values under lag on {series}",
     )
-    spread = in_order(centered.std(ddof=0))
+    order = in_order(deviations)
+    moved = "labels" if found.study.lag.startswith("labels") else "scores"
     caption = (
-        f"Values of each measure under {plural(int(material.robustness.study.count), 'lag')} of "
-        f"the scores of {plural(len(detectors), 'detector')} on {series}, minus the mean of the "
-        "detector. A narrow box is robust. Standard deviation over all detectors: smallest "
-        f"{with_values(spread, 3)}; largest {with_values(spread.iloc[::-1], 2)}. Boxes: quartiles "
-        "and median. Whiskers: last value within 1.5 interquartile ranges of the box. Scales of "
-        "the panels differ."
+        f"(a) Standard deviation of each measure, {_spread_over_detectors(found)}; smallest "
+        f"{with_values(order, 3)}; largest {with_values(order.iloc[::-1], 2)}. (b) Values under "
+        f"{plural(len(centered.loc[detectors[0]]), 'lag')} of the {moved}, for "
+        f"{plural(len(detectors), 'detector')} on {series}, minus the mean of the detector. A "
+        "narrow box is robust. Boxes: quartiles and median. Whiskers: last value within 1.5 "
+        "interquartile ranges of the box. Scales of the panels differ."
     )
-    return Built(caption, _long(centered, "centered_value"), (Part(display),))
+    table = _long(centered, "centered_value").merge(
+        deviations.rename_axis("measure").rename("deviation").reset_index(), on="measure"
+    )
+    return Built(caption, table, (Part(means, "(a) deviation"), Part(boxes, "(b) values")))
+
+
+def _spread_over_detectors(found: RobustnessResult) -> str:
+    return "pooled over detectors" if found.study.spread == "pooled" else "averaged over detectors"
 
 
 @exhibit(
@@ -153,10 +164,7 @@ def robustness(material: Material) -> Built:
 
 
 def _spread_text(found: RobustnessResult) -> str:
-    pooled = found.study.spread == "pooled"
-    if pooled:
-        return "pooled over detectors, then averaged over series and data sets"
-    return "averaged over detectors, series and data sets"
+    return f"{_spread_over_detectors(found)}, then averaged over series and data sets"
 
 
 @exhibit(
@@ -215,7 +223,8 @@ def pairs(material: Material) -> Built:
         z = found.to_frame()
         z = z[(z["dataset"] + "/" + z["series"]) == series]
         by_pair = z.set_index(["accurate", "inaccurate", "measure"])["z"]
-        display = pairs_display(found, material.scored(series), chosen, by_pair)
+        studied, _ = found.study.prepare(material.scored(series))
+        display = pairs_display(found, studied, chosen, by_pair)
         parts.append(Part(display, f"({letter}) {series}"))
         tables.append(z)
         means = in_order(by_pair.groupby("measure").mean(), lowest_first=False)
@@ -228,8 +237,16 @@ def pairs(material: Material) -> Built:
         "Values of pairs of an accurate and an inaccurate detector under random lag and noise. "
         f"{'. '.join(said)}. Upper box: accurate detector. Lower, hatched box: inaccurate "
         f"detector. z: difference of their means in {_z_unit(found)}; higher is more separable."
+        f"{_without_sed(material)}"
     )
     return Built(caption, _concat(tables, ignore_index=True), tuple(parts))
+
+
+def _without_sed(material: Material) -> str:
+    """Return a sentence if the second series of the paper is missing and none was chosen."""
+    if material.choice.series or find_series(SED, material.examples.series) is not None:
+        return ""
+    return " The paper's second series, SED, is not among the data."
 
 
 def pairs_display(
@@ -269,15 +286,13 @@ def _paired_series(material: Material) -> list[str]:
     usable = {one.name: one for one in found.values if one.notes["pairs"]}
     if not usable:
         raise NotPossibleError("no series has a detector that is clearly better than another")
-    gaps = {
-        name: max(one.notes["criterion"].values()) - min(one.notes["criterion"].values())
+    gaps = {  # published pairs have no criterion
+        name: float(np.ptp(list(one.notes["criterion"].values()))) if one.notes["criterion"] else 0
         for name, one in usable.items()
-        if one.notes["criterion"]
     }
     ordered = sorted(gaps, key=lambda name: (-len(usable[name].notes["pairs"]), -gaps[name], name))
-    ordered = ordered or list(usable)
-    paper = find_series(MBA_805, list(usable))
-    first = [paper] if paper is not None else []
+    paper = [find_series(pattern, list(usable)) for pattern in (MBA_805, SED)]
+    first = [name for name in paper if name is not None]
     # The second series comes from another data set if possible.
     used = {name.rpartition("/")[0] for name in first or ordered[:1]}
     others = [name for name in ordered if name.rpartition("/")[0] not in used]
@@ -314,18 +329,18 @@ def separability(material: Material) -> Built:
     """Mean and median z over all series, and the mean z of some data sets."""
     found = material.separability
     averages, by_series = found.averages(), found.by_series()
-    present = dict.fromkeys(by_series.index.get_level_values("dataset"))
-    wanted = material.examples.datasets(_DATASETS["separability"])
-    shown = [name for name in wanted if name in present]
-    means = by_series.groupby(level="dataset", sort=False).mean().T
-    medians = found.to_frame().pivot_table(
-        index="measure", columns="dataset", values="z", aggfunc="median", sort=False
-    )
+    z = found.to_frame()
+    groups = _groups_of_14(material, by_series)
+    names = z["dataset"] + "/" + z["series"]
     pandas = require("pandas", purpose="tables")
-    bars = pandas.DataFrame({"overall": averages["mean"], **{one: means[one] for one in shown}})
-    marks = pandas.DataFrame(
-        {"overall": averages["median"], **{one: medians.get(one, np.nan) for one in shown}}
+    bars = pandas.DataFrame(
+        {"overall": averages["mean"], **{one: rows.mean() for one, rows in groups.items()}}
     )
+    medians = {
+        one: z[names.isin(["/".join(pair) for pair in rows.index])].groupby("measure")["z"].median()
+        for one, rows in groups.items()
+    }
+    marks = pandas.DataFrame({"overall": averages["median"], **medians})
     display = SeparabilityBarsDisplay(
         bars,
         "mean z",
@@ -343,10 +358,41 @@ def separability(material: Material) -> Built:
         f"{with_values(median, 3)}. AUC-ROC: mean {_of(averages['mean'], 'auc_roc')}, median "
         f"{_of(averages['median'], 'auc_roc')}. Bars: mean over series of their mean finite z, as "
         "in the paper; a few pairs that hardly vary can dominate it. Diamonds: median over pairs."
+        f"{_pairs_of_14(found, groups)}"
     )
-    columns = {f"mean z, {name}": by_series.loc[name].mean() for name in shown}
+    columns = {f"mean z, {name}": bars[name] for name in groups}
     table = averages.assign(**columns).reset_index()
     return Built(caption, table, (Part(display),))
+
+
+def _groups_of_14(material: Material, by_series: Any) -> dict[str, Any]:
+    """Return z by series for each panel: the paper's series as published, else data sets."""
+    names = ["/".join(map(str, one)) for one in by_series.index]
+    if material.separability.study.pairs_are_published and not material.choice.datasets:
+        patterns = {"MBA(805)": MBA_805, "MBA(820)": MBA_820, "SED": SED}
+        found = {title: find_series(pattern, names) for title, pattern in patterns.items()}
+        return {
+            title: by_series.iloc[[names.index(name)]]
+            for title, name in found.items()
+            if name is not None
+        }
+    present = set(by_series.index.get_level_values("dataset"))
+    wanted = material.choice.datasets and material.examples.datasets(_DATASETS["separability"])
+    shown = [one for one in wanted or material.examples.sizes if one in present]
+    if not wanted:
+        shown = shown[: _DATASETS["separability"]]
+    return {one: by_series.loc[[one]] for one in shown}
+
+
+def _pairs_of_14(found: SeparabilityResult, groups: dict[str, Any]) -> str:
+    """Name the pairs of the paper's series; empty for data sets."""
+    if not found.study.pairs_are_published or not groups:
+        return ""
+    kept = {"/".join(map(str, one)) for rows in groups.values() for one in rows.index}
+    count = sum(len(one.notes["pairs"]) for one in found.values if one.name in kept)
+    missing = [one for one in ("MBA(805)", "MBA(820)", "SED") if one not in groups]
+    text = f" {', '.join(groups)}: {plural(count, 'pair')}; the paper has 36 on three series."
+    return text + (f" Not among the data: {', '.join(missing)}." if missing else "")
 
 
 def _of(values: Any, name: str) -> str:
@@ -369,7 +415,7 @@ def robustness_separability(material: Material) -> Built:
             raise NotPossibleError("needs lag, noise, ratio and separability")
         points = summary.scatter()
         display = ScatterDisplay(points, f"{average} z", own_measures=summary.measures)
-        rows.append([Panel(f"({letter}) {average} z", display)])
+        rows.append([Panel(f"({letter})", display)])
         tables.append(points.reset_index().assign(average=average))
         good = points[
             (points["deviation"] <= points["deviation"].median())

@@ -54,13 +54,24 @@ def speed_on_longest(result: TimingResult) -> tuple[int, dict[str, float]]:
     return longest, {name: float(common.loc[longest, name]) for name in _ALGORITHMS}
 
 
+def _averages(result: TimingResult) -> str:
+    if result.average == "mean":
+        runs = result.summary()["runs"]
+        return f"Lines: means of {int(runs.max())} runs. Bands: standard deviations. "
+    return "Lines: medians. Bands: quartiles. "
+
+
 def _left_out(result: TimingResult) -> str:
     count = len(result.dropped)
     return f" {plural(count, 'cell')} did not fit into the budget." if count else ""
 
 
 def _speed_text(result: TimingResult) -> str:
-    longest, seconds = speed_on_longest(result)
+    """Compare the algorithms in a sentence; say so if they cannot be compared."""
+    try:
+        longest, seconds = speed_on_longest(result)
+    except NotPossibleError as error:
+        return f"No comparison of the algorithms: {str(error).partition(';')[0]}."
     return (
         f"On {longest:,} points, {_TITLES['opt']} is "
         f"{number(seconds['naive'] / seconds['opt'], 1)} times and {_TITLES['opt_mem']} "
@@ -76,7 +87,7 @@ def timing(material: Material) -> Built:
     cells = len({sample.cell for sample in found.samples})
     caption = (
         "Execution time, and peak memory in the second figure, while one parameter of Table 4 "
-        "varies. Lines: medians. Bands: quartiles. "
+        f"varies. {_averages(found)}"
         f"{_speed_text(found)} {plural(cells, 'cell')} (algorithm and setting), "
         f"{plural(len(found.samples), 'timed run')}.{_left_out(found)} {_LEGEND}"
     )
@@ -157,6 +168,8 @@ def slopes(material: Material) -> Built:
     if frame.empty:
         raise NotPossibleError("needs three values of a parameter; raise the budget")
     shown = [row for row in frame.itertuples() if row.contestant in _ALGORITHMS]
+    if not shown:
+        raise NotPossibleError("no algorithm of VUS was timed at three values; raise the budget")
     cells = [
         [
             CONTESTANTS[row.contestant].title,
@@ -200,15 +213,18 @@ def slopes(material: Material) -> Built:
 def slopes_together(material: Material) -> Built:
     """Joint regression of the time on number of anomalies, length and anomaly length."""
     frame = joint_slopes(material.timing_series)
-    if frame.empty:
-        count = material.timing_series.summary()["series"].nunique()
-        raise NotPossibleError(
-            f"a regression needs at least five series, got {count}; raise the budget"
-        )
+    counts = material.timing_series.summary().groupby("contestant")["series"].nunique()
     shown = [row for row in frame.itertuples() if row.contestant in _ALGORITHMS]
+    if not shown:
+        timed = ", ".join(f"{_TITLES[name]} {int(counts.get(name, 0))}" for name in _ALGORITHMS)
+        raise NotPossibleError(
+            f"a regression needs at least five series, got {timed}; raise the budget"
+        )
+    frame["n_series"] = frame["contestant"].map(counts)
     cells = [
         [
             CONTESTANTS[row.contestant].title,
+            f"{int(counts[row.contestant]):,}",
             *map(_cell, (row.n_anomalies, row.n_points, row.mean_length, row.r_squared)),
             *map(
                 _cell,
@@ -224,12 +240,11 @@ def slopes_together(material: Material) -> Built:
     ]
     names = ["anomalies", "length", "anomaly length", "R²"]
     layout = TableLayout(
-        ["algorithm", *names, *names],
+        ["algorithm", "series", *names, *names],
         cells,
-        groups=[("", 1), ("here", 4), ("paper", 4)],
+        groups=[("", 1), ("here", 5), ("paper", 4)],
         notes=["Slope here: milliseconds per unit. The paper does not state its units."],
     )
-    count = material.timing_series.summary()["series"].nunique()
     by_name = {row.contestant: row for row in shown}
     said = ""
     if {"naive", "opt"} <= set(by_name):
@@ -240,7 +255,7 @@ def slopes_together(material: Material) -> Built:
         )
     caption = (
         "Slopes of a linear regression of the time on number of anomalies, length and mean anomaly "
-        f"length, over {series_count(count)}.{said}"
+        f"length, over the series that each algorithm was timed on.{said}"
     )
     return Built(caption, frame, layout=_Laid(frame, layout))
 

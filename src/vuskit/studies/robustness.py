@@ -237,6 +237,16 @@ class RobustnessResult(ValuesResult):
         )
         return frame
 
+    def repeats(self) -> pd.DataFrame:
+        """Number of perturbations: one row for each series, one column for each kind."""
+        pandas = require("pandas", purpose="repeats()")
+        frame: pd.DataFrame = pandas.DataFrame(
+            [_repeats(one) for one in self.values],
+            index=[one.name for one in self.values],
+            columns=self.study.perturbations,
+        )
+        return frame
+
     def tables(self) -> dict[str, pd.DataFrame]:
         """Deviations, averages, tests, and counts of undefined values."""
         averages, over_series = self.averages(), self.averages(over="series")
