@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 
-__all__ = ["TIME_NAMES", "check_timezone", "read_times"]
+__all__ = ["TIME_NAMES", "check_timezone", "has_zone", "read_times"]
 
 TIME_NAMES = ("timestamp", "time", "datetime", "date", "ts")
 """Usual names of the column of times, in lower case."""
@@ -56,6 +56,17 @@ def read_times(name: str, times: NDArray[Any], *, zone: tzinfo | None = None) ->
     if times.dtype.kind in "biufMm":
         return times
     return _from_objects(name, times.tolist(), zone)
+
+
+def has_zone(times: NDArray[Any]) -> bool:
+    """Whether any of the times that `read_times` reads has a zone.
+
+    Examples
+    --------
+    >>> has_zone(np.array(["2026-03-29T01:00+01:00"], dtype=object))
+    True
+    """
+    return any(_as_moment(one).tzinfo is not None for one in times.tolist())
 
 
 def check_timezone(timezone: str | None) -> tzinfo | None:

@@ -176,14 +176,6 @@ def test_intervals_by_position_and_by_time(tmp_path):
     assert set(one.files) == {tmp_path / "timed" / "a.csv", tmp_path / "dates.csv"}
 
 
-def test_intervals_outside_the_series_are_refused(tmp_path):
-    save_scores(tmp_path / "scores", "a")
-    pd.DataFrame({"start": [30], "end": [N]}).to_csv(tmp_path / "events.csv", index=False)
-    (one,) = open_inputs(tmp_path / "scores", labels=tmp_path / "events.csv")
-    with pytest.raises(InvalidInputError, match=r"must be within the 40 points of a\.npy"):
-        one.read()
-
-
 def test_two_files_for_one_score_are_refused(tmp_path):
     save_scores(tmp_path / "scores", "LOF/a", "LOF/b")
     save_scores(tmp_path / "scores", "LOF/a", suffix=".csv")

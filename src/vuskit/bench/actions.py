@@ -24,8 +24,10 @@ from vuskit.bench.jobs import EvaluateJob, ImportJob, Job, ScoreJob
 from vuskit.bench.series import CHANGED_DURING_RUN, SeriesRef
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets.columns import Columns
 from vuskit.datasets.inputs import aligned_scores
 from vuskit.datasets.long_tables import LongTable
+from vuskit.datasets.row_times import in_time_order
 from vuskit.datasets.tables import EXACT_RULE, LARGEST_EXACT, Table, open_table
 from vuskit.engine import Action
 from vuskit.engine.tasks import NotApplicableError, StaleWorkerError
@@ -259,7 +261,12 @@ def import_scores(
 def _external_scores(job: ImportJob) -> Scores:
     path = Path(job.path)
     if job.column is not None:
-        return _table(job).scores(job.column)
+        table = _table(job)
+        reading: dict[str, Any] = dict(job.reading)
+        columns = Columns(score=job.column, **reading)
+        rank = in_time_order(table, columns, job.series.title).rank
+        scores = table.scores(job.column)
+        return scores if rank is None else scores[rank]
     data = _file_content(job)
     if path.suffix == ".npy":
         numbers = np.load(io.BytesIO(data), allow_pickle=False)

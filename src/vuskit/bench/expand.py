@@ -418,18 +418,27 @@ def _any_form(
     progress: Callable[[int], None],
 ) -> Iterator[ImportJob]:
     """Files of any supported form, with labels in the same file or in another one."""
+    columns = Columns(
+        request.label,
+        request.value or (),
+        request.score,
+        request.positive,
+        request.by,
+        request.dataset,
+        request.order,
+        request.duplicates,
+        request.timezone,
+        request.start,
+        request.end,
+        request.id,
+        request.labels_by,
+        request.labels_all,
+    )
     found = open_inputs(
         [Path(request.folder) / name for name in request.files] or request.folder,
         labels=request.labels,
         pattern=request.pattern,
-        columns=Columns(
-            request.label,
-            request.value or (),
-            request.score,
-            request.positive,
-            request.by,
-            request.dataset,
-        ),
+        columns=columns,
         align=(request.align or "center") if request.window is not None else None,
         window=request.window,
     )
@@ -461,6 +470,7 @@ def _any_form(
                 request.align,
                 request.window,
                 one.part,
+                reading=tuple(columns.reading().items()),
             )
 
 

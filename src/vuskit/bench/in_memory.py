@@ -36,6 +36,7 @@ from vuskit.datasets.inputs import (
     TableSource,
     load_source,
 )
+from vuskit.datasets.row_times import Decision, summarized
 from vuskit.datasets.series import content_hash
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import (
@@ -102,6 +103,7 @@ class EvaluatedSeries:
     sources: tuple[Source, ...]
     path: Path | None = None
     excess_of_buffer: str | None = None  # why random scores get high values
+    decisions: tuple[Decision, ...] = ()  # about rows and intervals
 
     @property
     def title(self) -> str:
@@ -446,12 +448,13 @@ class InputEvaluator:
         try:
             rows = table.rows(begin, sources[-1].stop)
             labels = table.labels(rows)
+            offsets = np.array([*(one.start for one in sources), sources[-1].stop]) - begin
+            in_order = table.in_order(rows, offsets)
             scores = [rows.scores(name) for name in roles.scores]
             values = [rows.numbers(name) for name in roles.value]
         except (VuskitError, OSError):
             return list(map(self.evaluate, sources))
-        offsets = np.array([*(one.start for one in sources), sources[-1].stop]) - begin
-        valid = find_valid_series(labels, scores, offsets) & (len(values) < 2)
+        valid = find_valid_series(labels, scores, offsets) & (len(values) < 2) & in_order
         n_anomalous = np.add.reduceat(labels, offsets[:-1], dtype=np.intp).tolist()
         rises = labels.copy()
         rises[1:] &= ~labels[:-1]
@@ -569,6 +572,7 @@ class InputEvaluator:
             sources=(source,),
             path=loaded.path,
             excess_of_buffer=excess,
+            decisions=loaded.decisions,
         )
 
     def _evaluated(
@@ -632,6 +636,7 @@ class InputEvaluator:
         unread = [one for one in missing if one.status is Status.SKIPPED]
         notes = [f"skipped a series that cannot be read: {one.message}" for one in unread]
         merged = _merged([one for one in found if isinstance(one, EvaluatedSeries)], notes)
+        notes += summarized(decision for one in merged for decision in one.decisions)
         parts = [TrainingPart(o.title, o.name, o.n_points, o.train_length) for o in merged]
         notes += training_notes(parts, [self.train_length])
         lacking = {

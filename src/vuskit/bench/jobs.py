@@ -248,6 +248,7 @@ class ImportJob(_Named):
     window: int | None = None
     part: tuple[tuple[str, str], ...] = ()  # key columns of a long table, and their cells
     nan: str = "error"
+    reading: tuple[tuple[str, str], ...] = ()  # options of the order of rows
 
     @property
     def anchor(self) -> str:
@@ -268,6 +269,8 @@ class ImportJob(_Named):
             about["part"] = dict(self.part)
         if self.nan != "error":
             about["nan"] = self.nan
+        if self.reading:
+            about["reading"] = dict(self.reading)
         return about
 
     @property

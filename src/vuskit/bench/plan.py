@@ -17,6 +17,7 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
+from vuskit.datasets.columns import DUPLICATES
 from vuskit.datasets.readers.registry import get_format
 from vuskit.datasets.synthetic import make_series
 from vuskit.datasets.synthetic.registry import get_family
@@ -30,6 +31,7 @@ from vuskit.measures.settings import EvaluationSettings
 from vuskit.parameters import (
     Check,
     Checked,
+    flag,
     from_mapping,
     number,
     one_of,
@@ -185,6 +187,14 @@ class ScoresFolder(Checked):
     positive: str | None = param(None, text)
     by: str | None = param(None, text)
     dataset: str | None = param(None, text)
+    order: str | None = param(None, text)
+    duplicates: str = param("error", one_of(*DUPLICATES))
+    timezone: str | None = param(None, text)
+    start: str | None = param(None, text)
+    end: str | None = param(None, text)
+    id: str | None = param(None, text)
+    labels_by: str | None = param(None, text)
+    labels_all: bool = param(False, flag)
     align: str | None = param(None, one_of(*ANCHORS))
     window: int | None = param(None, whole(1))
 

@@ -77,6 +77,8 @@ class Sources:
             "score": tuple(columns.score),
             "by": columns.by,
             "dataset": columns.dataset,
+            **columns.reading(),
+            **columns.intervals(),
             "align": self.align,
             "window": self.window,
         }

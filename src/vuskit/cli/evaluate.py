@@ -40,6 +40,7 @@ from vuskit.cli._options import (
     Window,
     chosen_measures,
     executor_of,
+    flag,
     option,
     output_option,
 )
@@ -47,6 +48,7 @@ from vuskit.cli._output import chosen_format, emit, say, terminal_width
 from vuskit.cli._parameters import Given, takes
 from vuskit.datasets.columns import Columns, time_range
 from vuskit.datasets.inputs import load_source
+from vuskit.datasets.row_times import summarized
 from vuskit.errors import (
     BufferNotFoundError,
     InvalidInputError,
@@ -118,6 +120,33 @@ def evaluate(
     dataset: Annotated[
         str | None, option(INPUT, "COLUMN", "Column of a long table that names the data set.")
     ] = None,
+    order: Annotated[
+        str | None,
+        option(INPUT, "COLUMN|none", "Times by which rows are sorted; none: keep their order."),
+    ] = None,
+    duplicates: Annotated[
+        str, option(INPUT, "error|first|last", "Which of several rows with the same time to keep.")
+    ] = "error",
+    timezone: Annotated[
+        str | None,
+        option(INPUT, "ZONE", "Zone of times without one, such as Europe/Berlin."),
+    ] = None,
+    start: Annotated[
+        str | None, option(INPUT, "COLUMN", "Column of --labels with the start of each interval.")
+    ] = None,
+    end: Annotated[
+        str | None, option(INPUT, "COLUMN", "Column of --labels with the end of each interval.")
+    ] = None,
+    ticket: Annotated[
+        str | None,
+        option(INPUT, "COLUMN", "Column of --labels that names each interval.", "--id"),
+    ] = None,
+    labels_by: Annotated[
+        str | None, option(INPUT, "COLUMN", "Column of --labels that names the series.")
+    ] = None,
+    labels_all: Annotated[
+        bool, flag("--labels-all", "Apply all intervals of --labels to every series.", INPUT)
+    ] = False,
     align: Align = None,
     window: Window = None,
     train_length: Annotated[
@@ -169,7 +198,22 @@ def evaluate(
         tuple(sources),
         labels=labels,
         pattern=pattern,
-        columns=Columns(label, value or (), score or (), positive, by, dataset),
+        columns=Columns(
+            label,
+            value or (),
+            score or (),
+            positive,
+            by,
+            dataset,
+            order,
+            duplicates,
+            timezone,
+            start,
+            end,
+            ticket,
+            labels_by,
+            labels_all,
+        ),
         train_length=train_length,
         align=align,
         window=window,
@@ -186,7 +230,7 @@ def evaluate(
     inputs = None if output is not None else requested.open()
     if inputs is not None and len(inputs) == 1:
         loaded = load_source(inputs[0], settings.nan)
-        notes = (*inputs.notes, *loaded.notes)
+        notes = (*inputs.notes, *loaded.notes, *summarized(loaded.decisions))
         _evaluate_one(replace(loaded, notes=notes), settings, wanted, options, train_length)
         return
     if load is not None:

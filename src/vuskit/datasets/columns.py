@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +19,18 @@ from vuskit.alignment import fill_missing_ends
 from vuskit.datasets.csv_dialect import is_number
 from vuskit.datasets.tables import Table, open_table
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import rank_missing_lowest
+from vuskit.inputs import check_choice, rank_missing_lowest
+from vuskit.times import TIME_NAMES, check_timezone
 
 LABEL_NAMES = (
     "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
     "y_true", "ground_truth", "truth", "gt",
 )  # fmt: skip
 VALUE_NAMES = ("value", "values", "data", "series", "signal")
-TIME_NAMES = ("timestamp", "time", "datetime", "date")
 # Columns that identify a row: ignored unless requested by name.
-PLACE_NAMES = frozenset(
-    {"", "timestamp", "timestamps", "time", "date", "datetime", "index", "id", "is_ignored"}
-)
+PLACE_NAMES = frozenset({"", *TIME_NAMES, "timestamps", "index", "id", "is_ignored"})
+DUPLICATES = ("error", "first", "last")
+_PANDAS_INDEX = "__index_level_"  # of a column that pandas adds to parquet files
 # Names of score columns that do not name the detector.
 GENERIC_SCORES = frozenset(
     {"score", "scores", "anomaly_score", "anomaly_scores", "y_score", "y_scores", "output", "0"}
@@ -37,6 +38,7 @@ GENERIC_SCORES = frozenset(
 # Column names of interval bounds. Ends are inclusive, stops are exclusive.
 _STARTS = ("start", "begin", "from", "start_time", "start_timestamp")
 _ENDS = ("end", "to", "end_time", "end_timestamp", "last")
+_IDS = ("ticket", "ticket_id", "incident", "incident_id", "id")
 STOPS = ("stop", "stop_time")
 _SERIES_NAMES = ("series", "name", "file", "filename", "ts_name", "channel", "chan_id")
 
@@ -70,6 +72,19 @@ class Columns:
         Label that means anomalous, if labels are not 0 and 1.
     by, dataset : str, optional
         Name of the series and of the data set of each row, for a table with many series.
+    order : str, optional
+        Times of the rows, by which they are sorted; ``"none"``: rows are in order. Default: the
+        column with a usual name of times.
+    duplicates : {"error", "first", "last"}, default="error"
+        Which of several rows with the same time to keep.
+    timezone : str, optional
+        Zone of times without one, such as ``"Europe/Berlin"``, if others have one.
+    start, end, id : str, optional
+        First and last time or position of each anomaly, and its name, in a file of intervals.
+    labels_by : str, optional
+        Column of a file of intervals that names the series.
+    labels_all : bool, default=False
+        Apply all intervals to every series.
 
     Examples
     --------
@@ -84,6 +99,14 @@ class Columns:
     positive: str | None = None
     by: str | None = None
     dataset: str | None = None
+    order: str | None = None
+    duplicates: str = "error"
+    timezone: str | None = None
+    start: str | None = None
+    end: str | None = None
+    id: str | None = None
+    labels_by: str | None = None
+    labels_all: bool = False
 
     def __post_init__(self) -> None:
         for name in ("value", "score"):
@@ -93,13 +116,31 @@ class Columns:
             raise InvalidInputError(
                 "`--dataset` must be used with --by COLUMN, the column that names the series"
             )
+        check_choice("--duplicates", self.duplicates, DUPLICATES)
+        check_timezone(self.timezone)
+        if self.labels_all and self.labels_by is not None:
+            raise InvalidInputError("`--labels-by` must be used without --labels-all; omit one")
 
     def named(self) -> list[tuple[str, str]]:
         """Return option and name of each column given by the user."""
         singles = [("--by", self.by), ("--dataset", self.dataset), ("--label", self.label)]
         several = [("--value", self.value), ("--score", self.score)]
         found = [(option, name) for option, name in singles if name is not None]
+        if self.order not in (None, "none"):
+            found.append(("--order", str(self.order)))
         return found + [(option, name) for option, names in several for name in names]
+
+    def intervals(self) -> dict[str, Any]:
+        """Return the options of files of intervals that the user gave."""
+        names = ("start", "end", "id", "labels_by", "labels_all")
+        return {name: one for name in names if (one := getattr(self, name))}
+
+    def reading(self) -> dict[str, str]:
+        """Return the options of the order of rows that differ from the default."""
+        given = {"order": self.order, "timezone": self.timezone}
+        if self.duplicates != "error":
+            given["duplicates"] = self.duplicates
+        return {name: one for name, one in given.items() if one is not None}
 
     def check(self, path: Path, names: Sequence[str]) -> None:
         """Check that a file has the columns named by the user."""
@@ -152,7 +193,7 @@ def find_roles(table: Table, columns: Columns, *, labels_elsewhere: bool = False
     label, value = label_and_value(table, columns, labels_elsewhere=labels_elsewhere)
     if columns.score:
         return Roles(label, value, tuple(dict.fromkeys(columns.score)))
-    return Roles(label, value, *_score_names(table, {label, *value}))
+    return Roles(label, value, *_score_names(table, {label, *value, columns.order}))
 
 
 def label_and_value(
@@ -172,6 +213,9 @@ def label_and_value(
 def roles_of_file(path: Path, columns: Columns, *, labels_elsewhere: bool = False) -> Roles:
     """Decide the role of each column of a file."""
     table = open_table(path, unread=columns.unread())
+    if labels_elsewhere:
+        value = [name for name in columns.value if name in table.names]
+        columns = replace(columns, label=None, positive=None, value=value)
     return find_roles(table, columns, labels_elsewhere=labels_elsewhere)
 
 
@@ -189,16 +233,25 @@ def label_column(names: Sequence[str]) -> str | None:
     return _usual(LABEL_NAMES, names)
 
 
-def interval_columns(names: Sequence[str]) -> tuple[str, str] | None:
+def interval_columns(
+    names: Sequence[str], start: str | None = None, end: str | None = None
+) -> tuple[str, str] | None:
     """Return the columns with the start and the end of each anomaly, or None.
+
+    `start` and `end` are the columns that the user names.
 
     Examples
     --------
     >>> interval_columns(["series", "Start", "End"])
     ('Start', 'End')
     """
-    first, last = _usual(_STARTS, names), _usual((*_ENDS, *STOPS), names)
+    first, last = start or _usual(_STARTS, names), end or _usual((*_ENDS, *STOPS), names)
     return None if first is None or last is None else (first, last)
+
+
+def id_column(names: Sequence[str]) -> str | None:
+    """Return the column that names each interval, or None."""
+    return _usual(_IDS, names)
 
 
 def series_column(names: Sequence[str]) -> str | None:
@@ -379,7 +432,8 @@ def _score_names(
 
 def is_place(table: Table, name: str) -> bool:
     """Whether a column holds text, or has a name of a time or another position."""
-    return name.strip().lower() in PLACE_NAMES or table.is_text(name)
+    plain = name.strip().lower()
+    return plain in PLACE_NAMES or plain.startswith(_PANDAS_INDEX) or table.is_text(name)
 
 
 def is_second_label(name: str, numbers: NDArray[np.float64]) -> bool:
@@ -483,12 +537,6 @@ def lowest_scores(
             "columns to evaluate with --score"
         )
     return rank_missing_lowest(numbers)
-
-
-def dates_of(table: Table) -> NDArray[np.datetime64] | None:
-    """Return the times of a file, or None if it has no column of dates."""
-    name = _usual(TIME_NAMES, table.names)
-    return table.dates(name) if name is not None else None
 
 
 def time_range(times: NDArray[np.datetime64] | None) -> tuple[str, str] | None:

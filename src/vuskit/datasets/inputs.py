@@ -29,7 +29,6 @@ from vuskit.datasets.collection import read_series
 from vuskit.datasets.columns import (
     Columns,
     Roles,
-    dates_of,
     filled_scores,
     lowest_scores,
     read_label_column,
@@ -60,8 +59,17 @@ from vuskit.datasets.long_tables import (
 from vuskit.datasets.readers.labels import read_labeled
 from vuskit.datasets.readers.registry import stem
 from vuskit.datasets.readers.train_lengths import declared_train_length
+from vuskit.datasets.row_times import (
+    Decision,
+    Ordered,
+    Times,
+    in_time_order,
+    row_times,
+    time_column,
+)
 from vuskit.datasets.series import ScoredSeries, Series
 from vuskit.datasets.tables import SUFFIXES, Table, named_columns, open_table, table_suffix
+from vuskit.datasets.tickets import Ticket
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice, length_advice, missing_note
@@ -122,6 +130,10 @@ class Loaded:
         Assumptions about ambiguous content.
     dates : ndarray of datetime64 or None
         Time of each point.
+    decisions : tuple of Decision
+        What was decided about rows and intervals, to be told in one line per kind.
+    tickets : tuple of Ticket
+        The anomalies as their file has them, if they are intervals.
     """
 
     series: Series
@@ -131,6 +143,8 @@ class Loaded:
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     dates: NDArray[np.datetime64] | None = None
+    decisions: tuple[Decision, ...] = ()
+    tickets: tuple[Ticket, ...] = ()
 
     def scored(self) -> ScoredSeries:
         """Return the series and its scores; raises if one is unusable."""
@@ -477,19 +491,36 @@ class FileSource:
         def opened(path: Path) -> Table:
             return open_table(path, unread=self.columns.unread())
 
+        @cache
+        def ordered(path: Path) -> Ordered:
+            return in_time_order(opened(path), self.columns, self.series)
+
         one, label, notes = self.labels, self.labels.path.name, tuple[str, ...]()
+        decisions, tickets = tuple[Decision, ...](), tuple[Ticket, ...]()
+        paths = dict.fromkeys(one.path for one in self.scores)
         if one.format == "labels":
-            series, column, notes = read_labeled(one.path, opened, **one.options)
-            label = column if len(self.files) == 1 else label
+            labeled = read_labeled(one.path, opened, **one.options)
+            series, notes, tickets = labeled.series, labeled.notes, labeled.tickets
+            label = labeled.label if len(self.files) == 1 else label
+            rows, is_aligned = labeled.ordered, labeled.ordered is not None
+            if one.path not in paths:
+                decisions = labeled.decisions
         else:
             read = read_series(one.path, format=one.format, **one.options)
             assert isinstance(read, Series)
-            series = read
+            series, rows, is_aligned = read, None, True
         series = replace(series, dataset=self.dataset or series.dataset, name=self.series)
-        tables = [opened(path) for path in dict.fromkeys(one.path for one in self.scores)]
-        forms = [f"{table.path.name} is read as {table.form}" for table in tables if table.form]
-        scores = tuple(self._score(one, opened(one.path), series, nan) for one in self.scores)
-        dates = next((dates for dates in map(dates_of, tables) if dates is not None), None)
+        tables = [ordered(path) for path in paths]
+        if is_aligned:
+            self._check_order(rows, tables)
+        forms = [
+            f"{one.table.path.name} is read as {one.table.form}" for one in tables if one.table.form
+        ]
+        scores = tuple(
+            self._score(one, opened(one.path), series, ordered, nan) for one in self.scores
+        )
+        dates = next((d for one in tables if (d := _dates(one.times)) is not None), None)
+        kinds = dict.fromkeys(decision for one in tables for decision in one.decisions)
         return Loaded(
             series,
             scores,
@@ -498,17 +529,49 @@ class FileSource:
             self.left_out,
             (*forms, *notes, *(one.note for one in scores if one.note is not None)),
             dates if dates is not None and dates.size == series.n_points else None,
+            (*kinds, *decisions),
+            tickets,
         )
 
-    def _score(self, one: SavedScore, table: Table, series: Series, nan: str) -> LoadedScore:
+    def _check_order(self, labels: Ordered | None, scores: Sequence[Ordered]) -> None:
+        """Refuse to sort labels or scores if nothing tells the order of the others."""
+        tables = [(one.table.path, one) for one in scores]
+        tables.append((self.labels.path, labels or Ordered(scores[0].table)))
+        moved = next((path for path, one in tables if one.rank is not None), None)
+        untimed = next((path for path, one in tables if one.times is None), None)
+        if moved is not None and untimed is not None:
+            raise InvalidInputError(
+                f"{moved}: rows must be in the order of their times, as {untimed} has no times by "
+                "which to sort; sort both, or use --order none if their rows belong together as "
+                "they are"
+            )
+
+    def _score(
+        self,
+        one: SavedScore,
+        table: Table,
+        series: Series,
+        ordered: Callable[[Path], Ordered],
+        nan: str,
+    ) -> LoadedScore:
         try:
             numbers = table.scores(one.column)
+            rank = ordered(one.path).rank
+            numbers = numbers if rank is None else numbers[rank]
             n = series.n_points
             got = f"{numbers.size} scores and {n} labels; "
             aligned = aligned_scores(numbers, n, self.window, self.align, got)
             return _without_missing(one.path, one.detector, aligned, nan)
         except (VuskitError, OSError) as error:
             return LoadedScore(one.detector, error, path=one.path)
+
+
+def _dates(times: Times | None) -> NDArray[np.datetime64] | None:
+    """Return times that are dates."""
+    if times is None:
+        return None
+    dates = times.as_dates()
+    return dates.values.astype("datetime64[us]") if dates.are_dates else None
 
 
 def _without_missing(path: Path, detector: str, numbers: Scores, nan: str) -> LoadedScore:
@@ -610,7 +673,7 @@ def _with_roles(
     request: _Request, root: Path, paths: Iterable[Path], notes: list[str]
 ) -> list[ScoreFile]:
     apart = request.labels is not None
-    columns = Columns(score=request.columns.score) if apart else request.columns
+    columns = request.columns
     files, errors = [], []
     for path in paths:
         try:
@@ -736,7 +799,15 @@ def _with_separate_labels(
     request: _Request, root: Path, files: list[ScoreFile], notes: list[str]
 ) -> list[FileSource]:
     assert request.labels is not None
-    labels = LabelFiles(request.labels, root, request.columns, request.window)
+    keys = [file.key.rpartition("/")[0] + "/" + stem(file.path) for file in files]
+    labels = LabelFiles(
+        request.labels,
+        root,
+        request.columns,
+        request.window,
+        [key.strip("/") for key in keys],
+        notes,
+    )
     if labels.single is not None:
         return _of_one_series(request, root, files, labels, labels.single, notes)
     if request.pattern is not None:
@@ -764,7 +835,9 @@ def _of_one_series(
             (file, Names(entry.name, detector=detector))
             for file, detector in zip(files, detectors, strict=True)
         ]
-    source = labels.source(entry, entry.dataset, entry.name, files[0].path)
+    first = next((file for file in files if file.roles.value), files[0])
+    has_values = bool(first.roles.value)
+    source = labels.source(entry, entry.dataset, entry.name, first.path, has_values=has_values)
     found = [
         _own(request, file, names, names.dataset or entry.dataset, source) for file, names in named
     ]
@@ -790,14 +863,14 @@ def _matched(
 ) -> list[FileSource]:
     """Match scores with labels by name."""
     found: list[FileSource] = []
-    unmatched: list[tuple[str, str]] = []
+    unmatched: list[tuple[ScoreFile, Names]] = []
     points: dict[tuple[str, str], Path] = {}
     for file, names in named:
         entries = labels.by_name.get(names.series, [])
         if len(entries) > 1 and names.dataset is not None:
             entries = [one for one in entries if one.dataset == names.dataset] or entries
         if not entries:
-            unmatched.append((file.key, names.series))
+            unmatched.append((file, names))
             continue
         if len({entry.path for entry in entries}) > 1:
             paths = listed([str(entry.path) for entry in entries], most=3)
@@ -808,18 +881,34 @@ def _matched(
         entry = entries[0]
         dataset = names.dataset or entry.dataset
         first = points.setdefault((dataset, entry.name), file.path)
-        source = labels.source(entry, dataset, entry.name, first)
+        has_values = bool(file.roles.value)
+        source = labels.source(entry, dataset, entry.name, first, has_values=has_values)
         shown = names.dataset if source.format != "labels" else dataset
         if names.detector is None and file.is_generic:
             names = replace(names, detector=root.resolve().name)
         one = _own(request, file, replace(names, series=entry.name), shown, source)
         found.append(one)
-    if unmatched:
-        series = unmatched[0][1]
+    by_series = request.pattern is not None or all(
+        names.detector is None for file, names in named if names.series in labels.by_name
+    )
+    declared = request.columns.labels_by is not None
+    if unmatched and labels.key is not None and by_series and (found or declared):
+        for file, names in unmatched:
+            entry = labels.without_intervals(names.series)
+            dataset = names.dataset or entry.dataset
+            has_values = bool(file.roles.value)
+            source = labels.source(entry, dataset, entry.name, file.path, has_values=has_values)
+            if names.detector is None and file.is_generic:
+                names = replace(names, detector=root.resolve().name)
+            found.append(_own(request, file, names, dataset, source))
+        shown = quoted([names.series for _, names in unmatched], most=SHOWN)
+        notes.append(f"no intervals in {labels.path.name}, all points are normal: {shown}")
+    elif unmatched:
+        series = unmatched[0][1].series
+        shown = quoted([file.key for file, _ in unmatched], most=SHOWN)
         text = (
             f"{plural(len(unmatched), 'score file has', 'score files have')} no labels of the "
-            f"same name in {labels.path}: {quoted([key for key, _ in unmatched], most=SHOWN)}; "
-            f"{labels.nearest(series)}"
+            f"same name in {labels.path}: {shown}; {labels.nearest(series)}"
         )
         if not found:
             raise InvalidInputError(
@@ -869,8 +958,21 @@ class LongInput:
 
     def _wanted(self, table: LongTable) -> tuple[str, ...]:
         roles = self.found.roles
-        wanted = {roles.label, *roles.value, *roles.scores}
+        wanted = {roles.label, *roles.value, *roles.scores, self.columns.order}
         return tuple(name for name in table.names if name in wanted or name in table.time_names)
+
+    def in_order(self, rows: Table, offsets: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether the rows of each series are in the order of their times."""
+        name = time_column(rows, self.columns)
+        if name is None:
+            return np.ones(offsets.size - 1, dtype=np.bool_)
+        if rows.is_text(name) and rows.dates(name) is None:
+            return np.zeros(offsets.size - 1, dtype=np.bool_)
+        times = row_times(rows, name).values
+        wrong = np.append(False, times[1:] <= times[:-1])  # type: ignore[operator]
+        wrong[offsets[:-1]] = False
+        found: NDArray[np.bool_] = np.add.reduceat(wrong, offsets[:-1], dtype=np.intp) == 0
+        return found
 
     def labels(self, rows: Table) -> NDArray[np.bool_]:
         """Return the labels of some rows."""
@@ -944,7 +1046,11 @@ class TableSource:
             rows = self.table.rows(self.start, self.stop)
             roles = self.table.found.roles
             assert roles.label is not None
+            ordered = in_time_order(rows, self.table.columns, self.series)
             labels = self.table.labels(rows)
+            if ordered.rank is not None:
+                labels = labels[ordered.rank]
+            rows = ordered.table
             values = np.full(labels.size, np.nan)
             if len(roles.value) > 1:
                 values = np.column_stack([rows.numbers(name) for name in roles.value])
@@ -961,7 +1067,16 @@ class TableSource:
             scores = tuple(self._score(rows, name, nan) for name in roles.scores)
         notes = tuple(one.note for one in scores if one.note is not None)
         path = self.table.path
-        return Loaded(series, scores, roles.label, path, roles.left_out, notes, dates_of(rows))
+        return Loaded(
+            series,
+            scores,
+            roles.label,
+            path,
+            roles.left_out,
+            notes,
+            _dates(ordered.times),
+            ordered.decisions,
+        )
 
     def _score(self, rows: Table, name: str, nan: str) -> LoadedScore:
         try:

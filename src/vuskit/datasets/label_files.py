@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.text import quoted
-from vuskit.datasets.columns import Columns, interval_columns, series_column
+from vuskit.datasets.columns import (
+    Columns,
+    check_column,
+    id_column,
+    interval_columns,
+    series_column,
+)
+from vuskit.datasets.csv_dialect import is_number
 from vuskit.datasets.layouts import (
     LAYOUTS,
     Names,
@@ -25,6 +33,11 @@ from vuskit.datasets.tables import SUFFIXES, column_names, open_table, table_suf
 from vuskit.errors import InvalidInputError
 
 _SEPARATORS = ("__", "_", "-", ".", " ")
+# Columns that name what a series was recorded from.
+_KEY_NAMES = {
+    "machine", "machine_id", "device", "device_id", "host", "hostname", "server", "node", "sensor",
+    "sensor_id", "asset", "asset_id", "unit", "equipment", "station", "instance", "entity",
+}  # fmt: skip
 _GENERIC_NAMES = {"label", "labels", "y_true", "ground_truth", "test_label", "test_labels", "gt"}
 
 
@@ -41,6 +54,7 @@ def label_options(columns: Columns) -> dict[str, Any]:
     """Return the options of the format "labels" for the columns named by the user."""
     value = list(columns.value) if len(columns.value) > 1 else next(iter(columns.value), None)
     given = {"label": columns.label, "value": value, "positive": columns.positive}
+    given |= {"start": columns.start, "end": columns.end, "ticket": columns.id, **columns.reading()}
     return {name: one for name, one in given.items() if one is not None}
 
 
@@ -52,21 +66,31 @@ class LabelFile:
     dataset: str
     path: Path
     format: str | None = None  # None: the file has only labels
-    intervals_of: str | None = None
+    has_intervals: bool = False
+    key: str | None = None  # column that names the series of each interval
 
 
 class LabelFiles:
     """Label files by the names of their series."""
 
-    def __init__(self, path: Path, root: Path, columns: Columns, window: int | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        root: Path,
+        columns: Columns,
+        window: int | None,
+        series: Sequence[str],
+        notes: list[str],
+    ) -> None:
         self.path, self.root, self.window = path, root, window
-        self.label, self.options = columns.label, label_options(columns)
+        self.columns, self.options = columns, label_options(columns)
+        self.key: str | None = None
         self.single: LabelFile | None = None
         self.by_name: dict[str, list[LabelFile]] = {}
         if self.path.is_dir():
             self._read_folder()
         else:
-            self._read_file()
+            self._read_file(series, notes)
 
     def _read_folder(self) -> None:
         for path in sorted(self.path.rglob("*")):
@@ -88,23 +112,36 @@ class LabelFiles:
                 f"series format), got none in {self.path}"
             )
 
-    def _read_file(self) -> None:
+    def _read_file(self, series: Sequence[str], notes: list[str]) -> None:
         dataset = self.root.resolve().name
-        columns = column_names(self.path) if table_suffix(self.path) in SUFFIXES else []
-        of_series = series_column(columns)
-        if interval_columns(columns) and of_series is not None and self.label is None:
-            for name in open_table(self.path).distinct(of_series)[0]:
-                entry = LabelFile(name, dataset, self.path, intervals_of=name)
-                for key in dict.fromkeys((name, stem(Path(name)))):
-                    self.by_name.setdefault(key, []).append(entry)
+        names = column_names(self.path) if table_suffix(self.path) in SUFFIXES else []
+        columns = self.columns
+        bounds = interval_columns(names, columns.start, columns.end)
+        has_intervals = bounds is not None and columns.label is None
+        self.key = key_column(self.path, columns, series, notes) if has_intervals else None
+        if self.key is not None:
+            table = open_table(self.path, texts=(self.key,))
+            table.check_filled(self.key, "the name of a series")
+            known = table.distinct(self.key)[0]
+            for name in known:
+                entry = LabelFile(name, dataset, self.path, has_intervals=True, key=self.key)
+                self.by_name[name] = [entry]
+            stems = Counter(stem(Path(name)) for name in known)
+            for name in known:
+                if stems[stem(Path(name))] == 1:
+                    self.by_name.setdefault(stem(Path(name)), self.by_name[name])
             return
         name = stem(self.path)
+        generic = name.lower() in _GENERIC_NAMES
+        form = _series_format(self.path)
         self.single = LabelFile(
-            dataset if name.lower() in _GENERIC_NAMES else name,
-            dataset,
-            self.path,
-            _series_format(self.path),
-            "" if interval_columns(columns) and self.label is None else None,
+            dataset if generic else name, dataset, self.path, form, has_intervals
+        )
+
+    def without_intervals(self, name: str) -> LabelFile:
+        """Return the labels of a series that has no intervals: all points are normal."""
+        return LabelFile(
+            name, self.root.resolve().name, self.path, has_intervals=True, key=self.key
         )
 
     @cached_property
@@ -112,18 +149,22 @@ class LabelFiles:
         """Names, longest first."""
         return sorted(self.by_name, key=len, reverse=True)
 
-    def source(self, entry: LabelFile, dataset: str, name: str, points: Path) -> LabeledFile:
-        """Return the file of the labeled series."""
+    def source(
+        self, entry: LabelFile, dataset: str, name: str, points: Path, *, has_values: bool
+    ) -> LabeledFile:
+        """Return the file of the labeled series; `points` has its scores, and perhaps values."""
         options = dict(self.options)
-        if entry.format is not None and not options:
+        if entry.format is not None and not {"label", "value", "positive"} & options.keys():
             return LabeledFile(entry.path, entry.format, {})
         options |= {"dataset": dataset, "name": name}
-        if entry.intervals_of is not None:
+        if entry.has_intervals:
             options["points"] = str(points.resolve())
-            if entry.intervals_of:
-                options["series"] = entry.intervals_of
+            if entry.key is not None:
+                options |= {"series": entry.name, "key": entry.key}
             if self.window is not None:
                 options["window"] = self.window
+        elif has_values:
+            options["points"] = str(points.resolve())
         return LabeledFile(entry.path, "labels", options)
 
     def cut(self, part: str, series_first: bool) -> tuple[str, str] | None:
@@ -143,6 +184,70 @@ class LabelFiles:
         shown = near or known[:3]
         label = f"nearest to {name!r}" if near else "available"
         return f"{label}: {quoted(shown, most=3)}"
+
+
+def key_column(path: Path, columns: Columns, series: Sequence[str], notes: list[str]) -> str | None:
+    """Return the column of a file of intervals that names the series; None: all are of one.
+
+    Parameters
+    ----------
+    path : Path
+        The intervals.
+    columns : Columns
+        Columns that the user names.
+    series : sequence of str
+        Names of the series, or paths that contain them.
+    notes : list of str
+        Gets a note on each column that might name series, but is not used.
+    """
+    names = column_names(path)
+    if columns.labels_all:
+        return None
+    if columns.labels_by is not None:
+        check_column(path, names, "--labels-by", columns.labels_by)
+        return columns.labels_by
+    usual = columns.by if columns.by in names else series_column(names)
+    if usual is not None:
+        return usual
+    bounds = interval_columns(names, columns.start, columns.end) or ()
+    taken = {*bounds, columns.id or id_column(names)}
+    texts = [name for name in names if name not in taken]
+    table = open_table(path, texts=texts)
+    shared, repeating = [], []
+    for name in texts:
+        words = [word for word in table.distinct(name)[0] if word != "None"]
+        if any(_names_series(word, one) for word in words for one in series):
+            shared.append(name)
+        elif 1 < len(words) < table.length and not all(map(is_number, words)):
+            repeating.append(name)
+    if len(shared) == 1:
+        notes.append(
+            f"{path.name}: column {shared[0]!r} names the series of each interval; --labels-all "
+            "applies all intervals to every series"
+        )
+        return shared[0]
+    likely = [name for name in repeating if name.strip().lower() in _KEY_NAMES]
+    if shared or likely:
+        found = shared or likely
+        raise InvalidInputError(
+            f"{path}: it must be clear which intervals belong to which series, got "
+            f"{'columns' if len(found) > 1 else 'column'} {quoted(found)} and series "
+            f"{quoted(series, most=3)}; use --labels-by COLUMN, or --labels-all if all intervals "
+            "belong to every series"
+        )
+    if repeating:
+        notes.append(
+            f"{path.name}: {quoted(repeating)} not used, all intervals belong to every series; "
+            "if a column names the series, use --labels-by COLUMN"
+        )
+    return None
+
+
+def _names_series(word: str, path: str) -> bool:
+    starts = tuple(word + separator for separator in _SEPARATORS)
+    ends = tuple(separator + word for separator in _SEPARATORS)
+    parts = path.split("/")
+    return any(part == word or part.startswith(starts) or part.endswith(ends) for part in parts)
 
 
 def _series_format(path: Path) -> str | None:

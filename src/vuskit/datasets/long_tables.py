@@ -17,7 +17,6 @@ from vuskit._util.optional import require
 from vuskit._util.text import quoted
 from vuskit.datasets.columns import (
     LABEL_NAMES,
-    TIME_NAMES,
     Columns,
     Roles,
     anomalous_words,
@@ -30,6 +29,7 @@ from vuskit.datasets.columns import (
 )
 from vuskit.datasets.tables import PARQUET, Table, named_columns, open_table, table_suffix
 from vuskit.errors import InvalidInputError
+from vuskit.times import TIME_NAMES
 
 _FEW = 12  # this many numbers may be increasing by chance
 _BLOCK = 1 << 17  # rows
@@ -263,7 +263,7 @@ def find_long_roles(table: LongTable, columns: Columns) -> LongRoles:
     first = table.first_rows()
     label, value = label_and_value(first, columns)
     assert label is not None
-    taken = {label, *value, columns.by, columns.dataset}
+    taken = {label, *value, columns.by, columns.dataset, columns.order}
     if columns.score:
         roles = Roles(label, value, tuple(dict.fromkeys(columns.score)))
     else:

@@ -263,6 +263,14 @@ class Table:
         times: NDArray[np.datetime64] = column.to_numpy(zero_copy_only=False)
         return times.astype("datetime64[us]")
 
+    def has_zone(self, name: str) -> bool:
+        """Whether a column of dates has a time zone."""
+        return getattr(self._columns[name].type, "tz", None) is not None
+
+    def cells(self, name: str) -> NDArray[np.object_]:
+        """Return a column as objects; empty cells are None."""
+        return np.array(self._columns[name].to_pylist(), dtype=object)
+
     def to_arrow(self) -> Any:
         """Return all columns as a pyarrow table."""
         return require("pyarrow", purpose="reading files", extra="cli").table(self._columns)

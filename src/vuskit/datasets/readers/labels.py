@@ -10,20 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.text import plural, quoted
 from vuskit.datasets.columns import (
-    STOPS,
     Columns,
     interval_columns,
     label_and_value,
     only_label_column,
     read_label_column,
-    series_column,
 )
 from vuskit.datasets.readers.registry import parent_name, register_format, stem
 from vuskit.datasets.readers.train_lengths import declared_train_length
+from vuskit.datasets.row_times import NO_ORDER, Decision, Ordered, in_time_order
 from vuskit.datasets.series import Series
 from vuskit.datasets.tables import SUFFIXES, Table, open_table, table_suffix
+from vuskit.datasets.tickets import Ticket, place_tickets
 from vuskit.errors import InvalidInputError
 
 
@@ -55,6 +54,13 @@ def read_labels(
     variant: int = 0,
     part: Mapping[str, str] | None = None,
     score: Sequence[str] = (),
+    order: str | None = None,
+    duplicates: str = "error",
+    timezone: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    ticket: str | None = None,
+    key: str | None = None,
 ) -> Series:
     """Read labels, and the values of the series if the file has them.
 
@@ -84,11 +90,24 @@ def read_labels(
         that select this series.
     score : sequence of str, optional
         Columns of scores of a long table.
+    order, duplicates, timezone : str, optional
+        Column of times by which rows are sorted, which of several rows with the same time to keep
+        ("error", "first", "last"), and the zone of times without one if others have one.
+    start, end, ticket, key : str, optional
+        Columns of intervals: first and last time or position, name, and series.
     """
     if part is not None:
         from vuskit.datasets.inputs import read_part
 
-        columns = Columns(label, value or (), score, positive)
+        columns = Columns(
+            label,
+            value or (),
+            score,
+            positive,
+            order=order,
+            duplicates=duplicates,
+            timezone=timezone,
+        )
         found = read_part(path, columns, part, variant)
         return replace(found, dataset=dataset or found.dataset, name=name or found.name)
     return read_labeled(
@@ -103,15 +122,28 @@ def read_labels(
         points=points,
         window=window,
         variant=variant,
+        order=order,
+        duplicates=duplicates,
+        timezone=timezone,
+        start=start,
+        end=end,
+        ticket=ticket,
+        key=key,
     ).series
 
 
 class Labeled(NamedTuple):
-    """A labeled series, the column of its labels, and notes on how they were read."""
+    """A labeled series, the column of its labels, and notes on how they were read.
+
+    `tickets` are its anomalies if they are intervals, `ordered` the rows of other labels.
+    """
 
     series: Series
     label: str
     notes: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    tickets: tuple[Ticket, ...] = ()
+    ordered: Ordered | None = None
 
 
 def read_labeled(
@@ -127,10 +159,28 @@ def read_labeled(
     points: str | None = None,
     window: int = 1,
     variant: int = 0,
+    order: str | None = None,
+    duplicates: str = "error",
+    timezone: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    ticket: str | None = None,
+    key: str | None = None,
 ) -> Labeled:
     """Read labels as `read_labels` does; `opener` opens files."""
-    table = opener(path)
-    bounds = interval_columns(table.names) if label is None else None
+    columns = Columns(
+        label,
+        value or (),
+        positive=positive,
+        order=order,
+        duplicates=duplicates,
+        timezone=timezone,
+        start=start,
+        end=end,
+        id=ticket,
+    )
+    table = opener(path) if key is None else open_table(path, texts=(key,))
+    bounds = interval_columns(table.names, start, end) if label is None else None
     names = name or stem(path), dataset or parent_name(path)
     if bounds is not None:
         if points is None:
@@ -138,115 +188,52 @@ def read_labeled(
                 f"{path}: intervals need a file of scores, which determines the number of points; "
                 "pass the scores, and this file with --labels"
             )
-        scored = opener(Path(points))
-        labels = labels_from_intervals(
+        scored = in_time_order(opener(Path(points)), columns, names[0])
+        placed = place_tickets(
             table,
-            n_points=scored.length + window - 1,
-            times=_times_of(scored),
+            columns,
+            n_points=scored.table.length + (window - 1 if scored.times is None else 0),
+            times=scored.times,
             points=Path(points),
-            series=series,
+            key=None if key is None or series is None else {key: series},
         )
+        labels = placed.labels
         train = _train_length(path, labels.size)
-        values = np.full(labels.size, np.nan)
-        return Labeled(Series(*names, values, labels, train, variant=variant), bounds[0])
-    columns = Columns(label=label, value=value or ())
-    columns.check(path, table.names)
-    found, channels = label_and_value(table, columns, labels_elsewhere=True)
+        values, channels = _values(scored.table, columns, labels.size)
+        known = channels if len(channels) > 1 else ()
+        made = Series(*names, values, labels, train, known, variant=variant)
+        return Labeled(made, bounds[0], (), placed.decisions, placed.tickets)
+    if order not in (None, NO_ORDER, *table.names):
+        columns = replace(columns, order=NO_ORDER)  # a column of the scores in another file
+    replace(columns, order=None).check(path, table.names)
+    ordered = in_time_order(table, columns, names[0])
+    table = ordered.table
+    found, _ = label_and_value(table, columns, labels_elsewhere=True)
     column = found or only_label_column(table)
     labels, notes = read_label_column(table, column, positive)
-    values = np.full(labels.size, np.nan)
-    numbers = [table.numbers(channel) for channel in channels]
-    if len(numbers) > 1:
-        values = np.column_stack(numbers)
-    elif numbers and not np.isnan(numbers[0]).all():
-        values = numbers[0]
+    values, channels = _values(table, columns, labels.size)
+    if points is not None and not channels:
+        own = in_time_order(opener(Path(points)), columns, names[0]).table
+        values, channels = _values(own, columns, labels.size)
     train = _train_length(path, labels.size)
-    known = channels if len(numbers) > 1 else ()
-    return Labeled(Series(*names, values, labels, train, known, variant=variant), column, notes)
+    known = channels if len(channels) > 1 else ()
+    made = Series(*names, values, labels, train, known, variant=variant)
+    return Labeled(made, column, notes, ordered.decisions, (), ordered)
+
+
+def _values(
+    table: Table, columns: Columns, n_points: int
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return the series itself and its columns; NaN if there are none, or not one row per point."""
+    given = [name for name in columns.value if name in table.names]
+    _, channels = label_and_value(table, replace(columns, value=given), labels_elsewhere=True)
+    numbers = [table.numbers(channel) for channel in channels]
+    if not numbers or table.length != n_points or np.isnan(numbers).all():
+        return np.full(n_points, np.nan), ()
+    return (numbers[0] if len(numbers) == 1 else np.column_stack(numbers)), channels
 
 
 def _train_length(path: Path, n_points: int) -> int | None:
     """Training length given in the file name, if it is less than the number of points."""
     declared = declared_train_length(path)
     return declared if declared is not None and declared < n_points else None
-
-
-def labels_from_intervals(
-    table: Table,
-    *,
-    n_points: int,
-    times: NDArray[np.datetime64] | None,
-    points: Path,
-    series: str | None = None,
-) -> NDArray[np.bool_]:
-    """Return labels from the first and last position or time of each anomaly.
-
-    Parameters
-    ----------
-    table : Table
-        The intervals.
-    n_points : int
-        Number of points of the series.
-    times : ndarray or None
-        Times of the points in ascending order, if known.
-    points : Path
-        File of the series or its scores, for messages.
-    series : str, optional
-        Name of the series, if the table has intervals of several series.
-
-    Raises
-    ------
-    InvalidInputError
-        If an interval is not within the series, or intervals are times but points have none.
-    """
-    path, bounds = table.path, interval_columns(table.names)
-    if bounds is None:
-        raise InvalidInputError(
-            f"{path}: intervals must be in the columns start and end, got columns "
-            f"{quoted(table.names)}; rename the columns"
-        )
-    starts: NDArray[Any]
-    stops: NDArray[Any]
-    rows = _rows_of(table, series)
-    first, last = bounds
-    inclusive = last.strip().lower() not in STOPS
-    dates = table.dates(first), table.dates(last)
-    if dates[0] is not None and dates[1] is not None:
-        if times is None:
-            raise InvalidInputError(
-                f"{path}: intervals given as times need a column of times in {points}, got "
-                f"columns {quoted(open_table(points).names)}; or give intervals as positions "
-                "from 0"
-            )
-        n_points = times.size
-        starts = np.searchsorted(times, dates[0][rows], side="left")
-        stops = np.searchsorted(times, dates[1][rows], side="right" if inclusive else "left")
-    else:
-        starts = table.numbers(first)[rows]
-        stops = table.numbers(last)[rows] + inclusive
-    bad = (starts < 0) | (stops > n_points) | (starts >= stops) | np.isnan(starts + stops)
-    if bad.any():
-        place = int(bad.argmax())
-        row = int(np.flatnonzero(rows)[place])
-        raise InvalidInputError(
-            f"{path}: intervals must be within the {plural(n_points, 'point')} of "
-            f"{points.name} and start before their end, got {starts[place]:g} to "
-            f"{stops[place] - 1:g} in row {row + 1}"
-        )
-    labels = np.zeros(n_points, dtype=np.bool_)
-    for start, stop in zip(starts.astype(int), stops.astype(int), strict=True):
-        labels[start:stop] = True
-    return labels
-
-
-def _rows_of(table: Table, series: str | None) -> NDArray[np.bool_]:
-    """Mask of the rows of one series; all rows if the file does not name series."""
-    column = series_column(table.names)
-    if series is None or column is None:
-        return np.ones(table.length, dtype=np.bool_)
-    words, codes = table.distinct(column)
-    return np.array([word == series for word in words])[codes]
-
-
-def _times_of(table: Table) -> NDArray[np.datetime64] | None:
-    return next((t for name in table.names if (t := table.dates(name)) is not None), None)

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vuskit.datasets.readers.labels import labels_from_intervals
+from vuskit.datasets.columns import Columns
 from vuskit.datasets.readers.registry import Candidate, register_format, stem
+from vuskit.datasets.row_times import Times, summarized
 from vuskit.datasets.series import Series
 from vuskit.datasets.tables import open_table, read_csv
+from vuskit.datasets.tickets import WRONG, place_tickets
 from vuskit.errors import InvalidInputError
 
 __all__ = ["read_sensorscope"]
@@ -110,10 +113,25 @@ def read_sensorscope(
         stem(path),
         dataset or "SensorScope",
         matrix[:, 0] if len(taken) == 1 else matrix,
-        labels_from_intervals(open_table(source), n_points=times.size, times=times, points=path),
+        _labels_of(source, times, path),
         channels=tuple(taken),
         left_out=tuple(f"{name} ({_NO_VALUES})" for name in found if name not in taken),
     )
+
+
+def _labels_of(source: Path, times: NDArray[np.datetime64], points: Path) -> NDArray[np.bool_]:
+    """Return labels from published intervals, all of which must be within the series."""
+    known = Times("epoch", times)
+    placed = place_tickets(
+        open_table(source), Columns(), n_points=times.size, times=known, points=points
+    )
+    wrong = [one for one in placed.decisions if one.kind in WRONG]
+    if wrong:
+        raise InvalidInputError(
+            f"{source}: intervals must be within the series of {points}, got "
+            f"{'; '.join(summarized(wrong))}; use the labels of this station"
+        )
+    return placed.labels
 
 
 def _labels_file(path: Path, given: str | Path | None) -> Path:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit import __version__
-from vuskit.datasets.columns import LABEL_NAMES, TIME_NAMES, VALUE_NAMES
+from vuskit.datasets.columns import LABEL_NAMES, VALUE_NAMES
 from vuskit.figures._drawing import thinned
 from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.registry import Measure, resolve_measures
@@ -32,6 +32,7 @@ from vuskit.report.page.document import (
     table,
 )
 from vuskit.report.verdict import verdict_of_evaluation
+from vuskit.times import TIME_NAMES
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,198 @@
+"""Times of the rows of a file, and their order; what was decided is told in one line per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vuskit._util.text import listed, quoted
+from vuskit.datasets.columns import Columns, check_column
+from vuskit.datasets.tables import Table
+from vuskit.errors import InvalidInputError
+from vuskit.times import TIME_NAMES, check_timezone, has_zone, read_times
+
+NO_ORDER = "none"
+"""Value of ``--order`` for rows that are in order whatever their times say."""
+
+_SHOWN = 5
+_OLDEST = 1e8  # seconds since 1970 in 1973; smaller numbers are no epochs
+_FACTORS = ((1e11, 10**6), (1e14, 10**3), (1e17, 1))  # of s, ms and us, by their size
+
+
+class Decision(NamedTuple):
+    """How often something was decided about the rows of a series, and where."""
+
+    kind: str
+    size: int
+    examples: tuple[str, ...]
+
+
+def summarized(decisions: Iterable[Decision]) -> list[str]:
+    """Return one line per kind of decision.
+
+    Examples
+    --------
+    >>> summarized([Decision("open tickets", 1, ("T4",)), Decision("open tickets", 1, ("T9",))])
+    ['open tickets: 2 (T4, T9)']
+    """
+    counts: dict[str, int] = {}
+    examples: dict[str, list[str]] = {}
+    for one in decisions:
+        counts[one.kind] = counts.get(one.kind, 0) + one.size
+        examples.setdefault(one.kind, []).extend(one.examples)
+    lines = []
+    for kind, count in counts.items():
+        shown = list(dict.fromkeys(examples[kind]))
+        more = ", …" if count > _SHOWN and len(shown) > _SHOWN - 1 else ""
+        lines.append(f"{kind}: {count:,} ({listed(shown[:_SHOWN])}{more})")
+    return lines
+
+
+class Times(NamedTuple):
+    """Times of rows: numbers, or datetime64 in UTC if they have zones."""
+
+    name: str
+    values: NDArray[np.generic]
+    zoned: bool = False
+
+    @property
+    def are_dates(self) -> bool:
+        """Whether the times are no plain numbers."""
+        return self.values.dtype.kind == "M"
+
+    def as_dates(self) -> Times:
+        """Return epochs as dates; other times as they are."""
+        return self if self.are_dates or not are_epochs(self.values) else dates_of_epochs(self)
+
+
+def are_epochs(numbers: NDArray[np.generic]) -> bool:
+    """Whether all numbers are as large as epochs in seconds or smaller units since 1973."""
+    return bool(numbers.size) and bool((numbers.astype(float) >= _OLDEST).all())
+
+
+def dates_of_epochs(times: Times) -> Times:
+    """Return epochs in seconds, milliseconds, microseconds or nanoseconds as dates in UTC."""
+    numbers = times.values
+    largest = float(numbers.astype(float).max())
+    factor = next((factor for below, factor in _FACTORS if largest < below), None)
+    if factor is None:
+        micro = numbers.astype(np.int64) // 1000
+    elif numbers.dtype.kind in "iu":
+        micro = numbers.astype(np.int64) * factor
+    else:
+        micro = np.rint(numbers.astype(np.float64) * factor).astype(np.int64)
+    return Times(times.name, micro.astype("datetime64[us]"), zoned=True)
+
+
+def row_times(table: Table, name: str, timezone: str | None = None) -> Times:
+    """Return the times in a column.
+
+    Raises
+    ------
+    InvalidInputError
+        If a time is missing, or is text that is neither a number nor an ISO time.
+    """
+    dates = table.dates(name)
+    if dates is not None:
+        return Times(name, dates, table.has_zone(name))
+    if not table.is_text(name):
+        numbers = table.numbers(name)
+        if not np.isnan(numbers).any():
+            return Times(name, numbers)
+    cells = table.cells(name)
+    try:
+        found = read_times(name, cells, zone=check_timezone(timezone))
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"{table.path}: {error}, or use --order none if the rows are in order"
+        ) from error
+    return Times(name, found, found.dtype.kind == "M" and has_zone(cells))
+
+
+def time_column(table: Table, columns: Columns) -> str | None:
+    """Return the column of the times of the rows; None if there is none.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are several, and rows are in the order of none.
+    """
+    if columns.order == NO_ORDER:
+        return None
+    if columns.order is not None:
+        check_column(table.path, table.names, "--order", columns.order)
+        return columns.order
+    used = {columns.label, *columns.value, *columns.score, columns.by, columns.dataset}
+    found = [
+        name for name in table.names if name.strip().lower() in TIME_NAMES and name not in used
+    ]
+    if len(found) < 2:
+        return found[0] if found else None
+    for name in found:
+        times = table.dates(name)
+        if times is not None and (times[1:] > times[:-1]).all():
+            return name
+    raise InvalidInputError(
+        f"{table.path}: one column must hold the times of the rows, got {quoted(found)}; name it "
+        "with --order COLUMN, or use --order none if the rows are in order"
+    )
+
+
+class Ordered(NamedTuple):
+    """Rows in the order of their times."""
+
+    table: Table
+    times: Times | None = None
+    decisions: tuple[Decision, ...] = ()
+    rank: NDArray[np.intp] | None = None  # of the rows in the file, if they were sorted
+
+
+def in_time_order(table: Table, columns: Columns, series: str) -> Ordered:
+    """Return the rows of a series in the order of their times.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    columns : Columns
+        The column of times, if the user names it, and what to do with several rows per time.
+    series : str
+        Name of the series, for messages.
+
+    Raises
+    ------
+    InvalidInputError
+        If times cannot be read, or several rows have the same time.
+    """
+    name = time_column(table, columns)
+    if name is None:
+        return Ordered(table)
+    times = row_times(table, name, columns.timezone)
+    values = times.values
+    if (values[1:] > values[:-1]).all():  # type: ignore[operator]
+        return Ordered(table, times)
+    decisions = []
+    rank = np.argsort(values, kind="stable")
+    if not (values[1:] >= values[:-1]).all():  # type: ignore[operator]
+        decisions.append(Decision(f"series whose rows are sorted by {name!r}", 1, (series,)))
+    ordered = values[rank]
+    same = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if same.size:
+        shown = [str(one) for one in dict.fromkeys(ordered[same][:_SHOWN].tolist())]
+        if columns.duplicates == "error":
+            raise InvalidInputError(
+                f"{table.path}: there must be one row per time, got {same.size:,} more rows at "
+                f"the same {name!r} in {series} (first: {listed(shown)}); use --duplicates last or "
+                "--duplicates first to keep one, or --by COLUMN if a column names the series"
+            )
+        kind = f"rows dropped at a time that a {_other(columns.duplicates)} row has"
+        decisions.append(Decision(kind, int(same.size), tuple(f"{series} {one}" for one in shown)))
+        rank = np.delete(rank, same if columns.duplicates == "last" else same + 1)
+    return Ordered(table.take(rank), Times(name, values[rank], times.zoned), (*decisions,), rank)
+
+
+def _other(kept: str) -> str:
+    return "later" if kept == "last" else "previous"
