@@ -172,3 +172,17 @@ def test_a_short_name_matches_one_series_only(robust, tmp_path):
     rows = pd.DataFrame([ours.iloc[0], ours.iloc[1]], index=["s", "S1"]).rename_axis("series")
     rows.to_csv(tmp_path / "robustness_lag.csv")
     assert set(compare_with_published(robust, tmp_path).cells["item"]) == {"s1"}
+
+
+def test_series_of_another_length_are_left_out(robust, tmp_path):
+    names = [one.series for one in robust.values]
+    points = {one.series: one.notes["points"] for one in robust.values}
+    rows = [f"{name},{points[name] + 1},.1,.2,.3,.4" for name in names[1:]]
+    rows.append(f"{names[0]},{10 * points[names[0]]},.1,.2,.3,.4")
+    header = "series,Length,VUS_ROC,VUS_PR,R_AUC_ROC,F"
+    (tmp_path / "robustness_lag.csv").write_text("\n".join([header, *rows]))
+    found = compare_with_published(robust, tmp_path)
+    assert names[0] not in set(found.cells["item"])
+    assert set(found.cells["item"]) == set(names[1:])
+    assert found.other_lengths[0].startswith(f"{names[0]} ({points[names[0]]:,} points, published")
+    assert f"1 series left out, as lengths differ: {names[0]}" in found.notes()[-1]

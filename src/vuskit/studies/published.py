@@ -12,10 +12,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -46,6 +46,8 @@ _PERTURBATION_WORDS = {
     "ratio": ("ratio", "percentage", "percent", "crop", "share"),
 }
 _SERIES_COLUMNS = ("series", "file", "filename", "file_name", "name", "time_series")
+_LENGTH_COLUMNS = ("length", "points", "n_points", "data_len", "ts_len")
+_LENGTH_TOLERANCE = 0.01  # saved scores may lack the first point
 _DETECTOR_COLUMNS = ("detector", "method", "algorithm", "model", "")
 _ROBUSTNESS_FILE = "_robustness.txt"
 _ENDINGS = re.compile(r"(\.(gz|csv|txt|out))+$", re.IGNORECASE)
@@ -67,12 +69,15 @@ class PublishedTable:
         File or folder, relative to the folder that was read.
     unit : str
         Unit of an entropy: ``"nats"`` or ``"bits"``.
+    lengths : mapping from str to float
+        Length of each series, for standard deviations in tables with such a column.
     """
 
     quantity: str
     values: pd.DataFrame
     source: str
     unit: str = ""
+    lengths: Mapping[str, float] = field(default_factory=dict)
 
 
 # ---- reading ----
@@ -197,13 +202,18 @@ def _by_series(
     found: dict[str, dict[str, dict[str, float]]] = {}
     column = names.index("perturbation") if "perturbation" in names else None
     by_name = _perturbation(Path(source).name) or _perturbation(source)
+    points = next((place for place, name in enumerate(names) if name in _LENGTH_COLUMNS), None)
+    lengths = {}
     for row in lines:
         if len(row) > series:
             kind = by_name if column is None else _perturbation(row[column])
             found.setdefault(kind, {})[row[series]] = _numbers(row, measures)
+            length = None if points is None else _number(row, points)
+            if length is not None:
+                lengths[row[series]] = length
     for kind, table in found.items():
         if kind:
-            yield PublishedTable(kind, _frame(table), source)
+            yield PublishedTable(kind, _frame(table), source, lengths=lengths)
 
 
 def _by_measure(
@@ -347,11 +357,14 @@ class PublishedComparison(TableForms):
         File of each quantity.
     options : mapping
         Options of the studies that were compared.
+    other_lengths : tuple of str
+        Series that were left out because the table states another length: only the names agree.
     """
 
     cells: pd.DataFrame
     sources: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
+    other_lengths: tuple[str, ...] = ()
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -442,12 +455,13 @@ class PublishedComparison(TableForms):
         }
 
     def notes(self) -> tuple[str, ...]:
-        """Describe the agreement of each quantity."""
-        return tuple(
+        """Describe the agreement of each quantity, and name series of other lengths."""
+        agreement = tuple(
             f"{_TITLES[row.quantity]}, {_over(row)}: Spearman {row.spearman:.3f}, "
             f"Pearson {row.pearson:.3f}, median factor {row.factor:.2f}"
             for row in self.agreement.itertuples()
         )
+        return (*agreement, *([_other_lengths_text(self.other_lengths)] * bool(self.other_lengths)))
 
     @property
     def _layout(self) -> TableLayout:
@@ -495,6 +509,12 @@ def _agreement(table: pd.DataFrame) -> dict[str, float]:
     }
 
 
+def _other_lengths_text(series: Sequence[str]) -> str:
+    return f"{plural(len(series), 'series', 'series')} left out, as lengths differ: " + (
+        "; ".join(series[:3]) + "; ..." * (len(series) > 3)
+    )
+
+
 def _over(row: Any) -> str:
     if row.over == "series":
         return f"measures, means over {row.items:,} series"
@@ -513,8 +533,9 @@ def compare_with_published(
     r"""Put published values next to ours.
 
     Robustness and z are compared by series, entropies by measure, and mean ranks by detector and
-    measure; `read_published` describes the tables. Entropies are compared in the published unit,
-    and z in standard deviations.
+    measure; `read_published` describes the tables. Series whose published length differs by more
+    than 1 % are left out and named. Entropies are compared in the published unit, and z in standard
+    deviations.
 
     Parameters
     ----------
@@ -553,8 +574,11 @@ def compare_with_published(
     tables = read_published(folder)
     rows: list[dict[str, Any]] = []
     sources, options = {}, {}
+    other_lengths: dict[str, None] = {}
     for table in tables:
         for result in several:
+            table, others = _of_equal_lengths(result, table)
+            other_lengths |= dict.fromkeys(others)
             found = list(_COMPARE.get(result.kind, _nothing)(result, table))
             if found:
                 rows += [{"quantity": table.quantity, **row} for row in found]
@@ -566,11 +590,12 @@ def compare_with_published(
         raise InvalidInputError(
             f"`published` must have series, detectors or measures of {kinds}, got {listed}, of "
             "which none is in common; compare names of series and detectors"
+            + (f" ({_other_lengths_text(tuple(other_lengths))})" if other_lengths else "")
         )
     pandas = require("pandas", purpose="compare_with_published()")
     cells = pandas.DataFrame(rows)
     cells["factor"] = cells["here"] / cells["published"]
-    return PublishedComparison(cells, sources, options)
+    return PublishedComparison(cells, sources, options, tuple(other_lengths))
 
 
 Rows = Iterator[dict[str, Any]]
@@ -578,6 +603,22 @@ Rows = Iterator[dict[str, Any]]
 
 def _nothing(result: Any, table: PublishedTable) -> Rows:
     yield from ()
+
+
+def _of_equal_lengths(
+    result: StudyResult, table: PublishedTable
+) -> tuple[PublishedTable, list[str]]:
+    """Leave out series of other lengths; return what remains, and each of them in words."""
+    if not table.lengths or result.kind != "robustness":
+        return table, []
+    ours = {(one.dataset, one.series): one.notes["points"] for one in cast("Any", result).values}
+    keys = _by_key(ours)
+    others = {}
+    for name, length in table.lengths.items():
+        found = _matching(series_key(name), keys)
+        if found and abs(ours[found] - length) > _LENGTH_TOLERANCE * length:
+            others[name] = f"{found[1]} ({ours[found]:,} points, published {length:,.0f})"
+    return replace(table, values=table.values.drop(index=list(others))), list(others.values())
 
 
 def _robustness(result: Any, table: PublishedTable) -> Rows:
@@ -592,9 +633,7 @@ def _separability(result: Any, table: PublishedTable) -> Rows:
 
 def _pairs_by_series(here: pd.DataFrame, published: pd.DataFrame) -> Rows:
     """Yield the values of common series and measures; `here` has data set and series as index."""
-    ours: dict[str, list[tuple[str, str]]] = {}
-    for dataset, series in here.index:
-        ours.setdefault(series_key(series), []).append((dataset, series))
+    ours = _by_key(here.index)
     for name in published.index:
         found = _matching(series_key(str(name)), ours)
         if found is None:
@@ -608,6 +647,13 @@ def _pairs_by_series(here: pd.DataFrame, published: pd.DataFrame) -> Rows:
                     "here": float(here.loc[found, measure]),
                     "published": float(published.loc[name, measure]),
                 }
+
+
+def _by_key(names: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    ours: dict[str, list[tuple[str, str]]] = {}
+    for dataset, series in names:
+        ours.setdefault(series_key(series), []).append((dataset, series))
+    return ours
 
 
 def _matching(key: str, ours: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[str, str] | None:

@@ -499,6 +499,7 @@ class Robustness(DetectorStudy[RobustnessResult]):
 
     def per_series(self, scored: ScoredSeries) -> SeriesValues:
         """Values of all measures under every perturbation of every detector's score."""
+        points = len(scored.series.labels)
         scored, anchor = self.prepare(scored)
         choice = self.choose_buffer(scored)
         part = _Part(scored, choice.length, anchor)
@@ -516,7 +517,7 @@ class Robustness(DetectorStudy[RobustnessResult]):
                 "measure": self.names,
             },
             np.stack([_padded(array, longest) for array in values.values()]),
-            {"buffer_reason": choice.reason, "repeats": repeats},
+            {"buffer_reason": choice.reason, "repeats": repeats, "points": points},
         )
 
     def combine(self, parts: list[SeriesValues]) -> RobustnessResult:
