@@ -195,7 +195,8 @@ def test_impossible_values_of_a_known_measure_are_left_out(command, long):
 )
 def test_figure(command, wide, ending, start):
     outcome = command("compare", "wide.csv", "--figure", f"cd.{ending}")
-    assert outcome.err == f"diagram: cd.{ending}\n"
+    assert outcome.err == f"figure: cd.{ending}\nfigure: cd_pairs.{ending}\n"
+    assert (wide / f"cd_pairs.{ending}").read_bytes().startswith(start)
     assert (wide / f"cd.{ending}").read_bytes().startswith(start)
 
 
@@ -411,11 +412,11 @@ def test_the_table_is_that_of_publication_table(command, wide, long):
         measures="vus_pr",
     )
     shown = command("compare", "long.csv", "--measure", "vus_pr")
-    assert shown.out.startswith(expected.to_text(80) + "\n\nRanks by vus_pr")
+    assert expected.to_text(80) + "\n\nRanks by VUS-PR" in shown.out
     latex = command("compare", "long.csv", "--measure", "vus_pr", "--latex").out
     assert latex.startswith(expected.to_latex() + "\n\n\\begin{table}")
     markdown = command("compare", "long.csv", "--measure", "vus_pr", "--markdown").out
-    assert markdown.startswith(expected.to_markdown() + "\n\nComparison by vus_pr")
+    assert markdown.startswith(expected.to_markdown() + "\n\nComparison by VUS-PR")
     found = json.loads(command("compare", "long.csv", "--measure", "vus_pr", "--json").out)
     means = {(one["detector"], one["dataset"]): one["mean"] for one in found["cells"]}
     assert means["LOF", "ECG"] == pytest.approx(wide_frame()["LOF"][:5].mean())
@@ -425,13 +426,13 @@ def test_the_table_is_that_of_publication_table(command, wide, long):
 
 def test_several_measures_and_kinds_of_spread(command, long):
     both = command("compare", "long.csv", "--measure", "vus_pr,auc_pr")
-    assert both.out.startswith("VUS-PR, AUC-PR of 4 detectors")
+    assert "\nVUS-PR, AUC-PR of 4 detectors" in both.out
     drawn = command("compare", "long.csv", "--measure", "vus_pr", "--spread", "bootstrap")
     assert "[95% bootstrap interval, 1,000 resamples, seed 0]" in " ".join(drawn.out.split())
     plain = command("compare", "long.csv", "--spread", "none", "--html", "ranks.html")
     assert "±" not in plain.out
     page = (long / "ranks.html").read_text()
-    assert page.count("<table>") == 2
+    assert page.count("<table>") == 3
     wrong = command("compare", "long.csv", "--spread", "sd")
     assert "`--spread` must be one of 'std', 'bootstrap', 'none', got 'sd'" in wrong.err
 
@@ -442,4 +443,73 @@ def test_means_are_missing_if_no_series_counts(command, wide):
     frame.to_csv("none.csv", index=False)
     shown = command("compare", "none.csv", "--missing", "worst")
     assert shown.code == 0, shown.err
-    assert shown.out.startswith("Ranks by value")
+    assert "\n\nRanks by value" in shown.out
+
+
+def known(n, better=0.0, other=None):
+    """Values of three detectors on n series; A is better by some amount, or by one measure only."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for series in range(n):
+        shared = rng.normal(0.5, 0.1)
+        for name in "ABC":
+            first = shared + better * (name == "A") + rng.normal(0, 0.03)
+            second = shared + (other or 0.0) * (name == "B") + rng.normal(0, 0.03)
+            rows.append((f"s{series}", name, first, second))
+    return pd.DataFrame(rows, columns=["series", "detector", "vus_pr", "vus_roc"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "question", "expected"),
+    [
+        (known(30), "significance", "Undecided: "),
+        (known(30, 0.2), "significance", "A differs significantly from all other detectors ("),
+        (known(30, 0.2, 0.2), "measures", "The winner depends on the measure: B leads by VUS-ROC"),
+        (known(30, 0.2, None).assign(vus_roc=lambda t: t["vus_pr"]), "measures", "A also leads by"),
+        (known(4, 0.3), "significance", "Undecided: with 4 series, no pair can differ"),
+    ],
+)
+def test_the_verdict_on_known_truth(command, tmp_path, frame, question, expected):
+    frame.to_csv(tmp_path / "known.csv", index=False)
+    line = ("compare", str(tmp_path / "known.csv"))
+    shown = command(*line)
+    assert shown.code == 0, shown.err
+    found = json.loads(command(*line, "--json").out)
+    sentences = found["verdict"]["sentences"]
+    assert sentences[question].startswith(expected)
+    text = " ".join(shown.out.split())
+    assert text.startswith(" ".join(sentences.values()))
+    assert max(map(len, shown.out.splitlines())) <= 80
+    # Pairs that no group contains are either significant or listed.
+    joined = [set(group) for group in found["groups"]]
+    for pair in found["pairs"]:
+        names = {pair["first"], pair["second"]}
+        if joined and not any(names <= group for group in joined) and not pair["significant"]:
+            assert any(names == set(one) for one in found["unjoined"])
+    statement = command(*line, "--statement").out
+    assert " ".join(statement.split()) == found["statement"]
+    assert " ".join(sentences.values()) in found["statement"].replace("p < ", "p = <")
+
+
+def test_bayesian_test_and_statement_in_latex(command, tmp_path):
+    known(20, 0.2).to_csv(tmp_path / "known.csv", index=False)
+    line = ("compare", str(tmp_path / "known.csv"), "--rope", "0.05")
+    assert "better/equal/worse" in command(*line).out
+    found = json.loads(command(*line, "--json").out)["bayesian"]
+    assert found["rope"] == 0.05
+    rows = {(row["first"], row["second"]): row for row in found["frame"]}
+    best = next(row for names, row in rows.items() if "A" in names)
+    assert max(best["p_first"], best["p_second"]) > 0.99
+    latex = command(*line, "--statement", "--latex").out
+    assert "95\\% interval" in latex
+    wrong = command(*line, "--statement", "--csv")
+    assert wrong.code != 0
+    assert "--statement" in wrong.err
+
+
+def test_caption_and_label_in_latex(command, wide):
+    latex = command(
+        "compare", "wide.csv", "--latex", "--caption", "Means & ranks", "--label", "tab:a"
+    ).out
+    assert latex.count("\\label{tab:a}") == 1
+    assert "\\caption{Means \\& ranks. " in latex

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vuskit.report.verdict import kendall_tau, verdict_of
+import vuskit
+from vuskit.report.pairs import PairTable
+from vuskit.report.verdict import kendall_tau, statement, verdict_of
 from vuskit.statistics.comparison import compare_columns
 
 
@@ -143,3 +145,29 @@ def test_buffers_and_forms():
     assert str(said) == " ".join(said.sentences.values())
     kept = verdict(frame, by_buffer={"half": ["LOF", "PCA_1"]}).sentences["buffer"]
     assert kept == "LOF also leads with the buffer half."
+
+
+def test_filled_cells_count_only_in_ranks():
+    frame = table(12, LOF=0.1, PCA=0.0, MP=0.0)
+    frame.loc[frame.index[:3], "PCA"] = np.nan
+    found = compare_columns(frame, missing="worst", n_resamples=20)
+    said = verdict_of(found, chance=0.1, datasets=dict.fromkeys(frame.index, "a")).sentences
+    assert said["leader"].startswith("LOF has the best mean rank by value, 1.")
+    assert said["leader"].endswith("missing values rank last.")
+    assert set(said) == {"leader", "significance"}
+    assert "\u2013" in PairTable(found).to_text()
+
+
+def test_statement_names_tests_and_settings():
+    found = compare_columns(table(30, LOF=0.2, PCA=0.0, MP=0.0), title="VUS-PR", n_resamples=20)
+    text = statement(verdict_of(found, chance=0.1), found, details="Buffer given; 100 points.")
+    assert text.startswith("We compared 3 detectors by VUS-PR on 30 series with values of all")
+    for part in (
+        "LOF differs significantly from all other detectors",
+        "Random scores get .100 on average",
+        "Friedman's test: p < .001, Kendall's W = .",
+        "pairs: Wilcoxon signed-rank, correction holm, alpha = 0.05, n = 30.",
+        "Buffer given; 100 points.",
+        f"Computed with vuskit {vuskit.__version__}.",
+    ):
+        assert part in text

@@ -130,6 +130,16 @@ AsLatexFiles = Annotated[
     bool,
     flag("--latex", "Write a LaTeX table, and a .tex file per .csv of up to 200 rows.", OUTPUT),
 ]
+Caption = Annotated[
+    str | None, option(OUTPUT, "TEXT", "Caption of the LaTeX table instead of the usual one.")
+]
+TableLabel = Annotated[
+    str | None, option(OUTPUT, "NAME", "Label of the LaTeX table, such as tab:means.")
+]
+LatexWidth = Annotated[
+    int | None,
+    option(OUTPUT, "N", "Characters per line of the LaTeX table; wider ones are split.", min=20),
+]
 AsMarkdown = Annotated[bool, flag("--markdown", "Write a Markdown table.", OUTPUT)]
 OpenPage = Annotated[bool, flag("--open", "Open the page in the browser.", OUTPUT)]
 Html = Annotated[

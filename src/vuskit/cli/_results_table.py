@@ -25,6 +25,7 @@ __all__ = [
     "check_repeated",
     "chosen_measure",
     "compared_columns",
+    "has_measure",
     "long_values",
     "read_results",
     "selected",
@@ -286,6 +287,13 @@ def compared_columns(frame: pd.DataFrame) -> list[str]:
     found = [name for name in numbers if name not in _NOT_MEASURES]
     left_out = _not_values(frame, found)
     return [name for name in found if name not in left_out]
+
+
+def has_measure(frame: pd.DataFrame, measure: str) -> bool:
+    """Return whether a table has values of a measure."""
+    return (
+        _DETECTOR in frame.columns and measure in _measures(frame) and _has_values(frame, measure)
+    )
 
 
 def _has_values(frame: pd.DataFrame, measure: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.tables import TableLayout, frame_csv
+from vuskit._util.text import escape_latex
 from vuskit.cli._files import atomic_file, atomic_folder, plan_folder, write_file
 from vuskit.cli._options import (
     FILE,
@@ -20,10 +22,14 @@ from vuskit.cli._options import (
     AsJson,
     AsLatexFiles,
     AsMarkdown,
+    Caption,
+    Chance,
     Detectors,
     Exclude,
     Html,
+    LatexWidth,
     Spread,
+    TableLabel,
     TableMeasures,
     Unit,
     flag,
@@ -31,20 +37,35 @@ from vuskit.cli._options import (
     output_option,
     split_list,
 )
-from vuskit.cli._output import chosen_format, emit, say, table_forms, terminal_width
+from vuskit.cli._output import (
+    chosen_format,
+    emit,
+    say,
+    table_forms,
+    terminal_width,
+    wrapped,
+    write,
+)
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from vuskit.cli._results_table import Selection
+    from vuskit.cli._results_table import Results, Selection
+    from vuskit.report.measure_ranks import MeasureRanks
+    from vuskit.report.pairs import PairTable
     from vuskit.report.publication import PublicationTable
+    from vuskit.report.verdict import Verdict
+    from vuskit.statistics.bayes import BayesianTest
     from vuskit.studies import BufferDependence, TableComparison
 
 _FIGURES = (".pdf", ".svg", ".png")
 _NAME_ROOM = 24
 _MOST_GROUPS = 12
+_DRAWS = 20  # random scores of a series
+_RANDOM_POINTS = 2_000_000  # of all random scores, unless one of each series has more
+_MOST_POINTS = 20_000_000  # of all series
 
 
 def compare(
@@ -77,20 +98,38 @@ def compare(
             "Also rank with multiples of each buffer, such as 0.5,1,2. Needs a run or a pack.",
         ),
     ] = None,
+    rope: Annotated[
+        float | None,
+        option(
+            MEASURES,
+            "X",
+            "Also run the Bayesian signed-rank test; differences up to X count as equal.",
+            min=0,
+        ),
+    ] = None,
+    chance: Chance = None,
     spread: Spread = "std",
+    statement: Annotated[
+        bool,
+        flag("--statement", "Write only a paragraph for a paper; with --latex, in LaTeX.", OUTPUT),
+    ] = False,
+    caption: Caption = None,
+    label: TableLabel = None,
+    width: LatexWidth = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     as_latex: AsLatexFiles = False,
     as_markdown: AsMarkdown = False,
     html: Html = None,
     figure: Annotated[
-        Path | None, option(OUTPUT, FILE, "Save the diagram to a .pdf, .svg or .png file.")
+        Path | None,
+        option(OUTPUT, FILE, "Save the figures to .pdf, .svg or .png files of this name."),
     ] = None,
     output: Annotated[
         Path | None, output_option("FOLDER", "tables, diagram and page. Default: nowhere.")
     ] = None,
 ) -> None:
-    """Compare detectors over series: means, ranks, tests, diagram.
+    """Compare detectors over series: verdict, means, ranks, tests, all pairs.
 
     A table has one row per series and one column per detector; or the columns
     series, detector, and one per measure. Several tables are compared on their
@@ -99,9 +138,11 @@ def compare(
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench._leaderboard import AVERAGES
-    from vuskit.cli._results_table import chosen_measure, selected
+    from vuskit.cli._results_table import chosen_measure, has_measure, selected
     from vuskit.cli._sources import read_sources
+    from vuskit.report.measure_ranks import MeasureRanks
     from vuskit.report.publication import SPREADS
+    from vuskit.report.verdict import verdict_of
     from vuskit.studies import compare as compare_results
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
@@ -118,19 +159,20 @@ def compare(
         say(note)
     main, why = chosen_measure(results.frame, named[0] if named else None)
     shown = [main, *(chosen_measure(results.frame, name)[0] for name in named[1:])]
+    if not named and main == "vus_pr" and has_measure(results.frame, "vus_roc"):
+        shown.append("vus_roc")
     if why:
         say(why)
     if unit == "dataset":
         say("rows: data sets, each the mean of its series")
-    chosen = selected(
-        results.frame,
-        measure=main,
-        detectors=detector or (),
-        excluded=exclude or (),
-        settings=settings,
-        by=unit,
-        missing=missing,
-    )
+    selecting: dict[str, Any] = {
+        "detectors": detector or (),
+        "excluded": exclude or (),
+        "settings": settings,
+        "by": unit,
+        "missing": missing,
+    }
+    chosen = selected(results.frame, measure=main, **selecting)
     if chosen.left_out:
         say(chosen.left_out_text)
     if chosen.empty and missing == "drop":
@@ -139,29 +181,67 @@ def compare(
         say(_series_used(chosen, missing))
     if "settings" in results.frame.columns:  # several are an error unless one was chosen
         say(f"settings: {settings or results.frame['settings'].iloc[0]}")
-    found = compare_results(
-        chosen.table,
-        measure=main,
-        higher_is_better=False if lower else results.direction(main),
-        test=test,
-        alpha=alpha,
-        missing=missing,
-    )
+
+    def comparison(name: str | None, selection: Selection) -> TableComparison:
+        made = compare_results(
+            selection.table,
+            measure=name,
+            higher_is_better=False if lower else results.direction(name),
+            test=test,
+            alpha=alpha,
+            missing=missing,
+        )
+        return replace(made, title=_title(results, name))
+
+    found = comparison(main, chosen)
+    compared = {main or "value": found}
+    for name in shown[1:]:
+        compared[str(name)] = comparison(name, selected(results.frame, measure=name, **selecting))
+    by_measure = MeasureRanks(compared) if len(compared) > 1 else None
     means = _means(
-        results.frame, chosen, shown, settings, found.higher_is_better, spread=spread, rank=unit
+        results.frame,
+        chosen,
+        shown,
+        settings,
+        found.higher_is_better,
+        spread=spread,
+        rank=unit,
+        by=unit,
+        columns="measure" if len(shown) > 1 else None,
     )
     ranks = None
     if factors is not None:
         ranks = _ranks_by_buffer(table[0], factors, main, found, settings, alpha=alpha, test=test)
-    tables: list[Any] = [one for one in (means, found, ranks) if one is not None]
-    forms = table_forms(*tables)
+    random = None if chance == 0 else _chance(table, main, settings, found, chance)
+    verdict = verdict_of(
+        found,
+        chance=random,
+        datasets=_datasets(found),
+        by_measure=None if by_measure is None else by_measure.by_title,
+        by_buffer=None if ranks is None else _orders(ranks),
+        unit="series" if unit == "series" else "data sets",
+    )
+    bayesian = None if rope is None else found.bayesian(rope=rope)
+    answer = _Answer(found, verdict, means, by_measure, ranks, bayesian, unit)
+    if statement:
+        if form not in ("table", "latex"):
+            raise InvalidInputError(
+                f"`--statement` must be used alone or with --latex, got --{form}"
+            )
+        write(
+            fill(answer.statement, terminal_width())
+            if form == "table"
+            else escape_latex(answer.statement)
+        )
+        return
+    tables = answer.tables
     emit(
         form,
-        _content(found, means, ranks),
-        text=lambda: _text(found, means, ranks),
+        answer.content(),
+        text=answer.to_text,
         csv=lambda: frame_csv(found.to_frame()),
-        latex=forms["latex"],
-        markdown=forms["markdown"],
+        latex=lambda: answer.to_latex(caption=caption, label=label, width=width),
+        markdown=table_forms(*tables)["markdown"],
     )
     if ranks is not None:
         for line in [f"warning: {one}" for one in ranks.warnings] or [ranks.verdict]:
@@ -172,9 +252,14 @@ def compare(
         write_file(html, comparison_page_html(found, tables))
         say(f"page: {html}")
     if figure is not None:
-        with atomic_file(figure) as temporary:
-            found.figure().save(temporary)
-        say(f"diagram: {figure}")
+        displays: dict[str, Any] = {"": found.figure(), "_pairs": found.matrix()}
+        if by_measure is not None:
+            displays["_measures"] = by_measure.figure()
+        for suffix, display in displays.items():
+            place = figure.with_stem(figure.stem + suffix)
+            with atomic_file(place) as temporary:
+                display.save(temporary)
+            say(f"figure: {place}")
     if output is not None:
         _write_folder(found, ranks, output, latex=as_latex)
 
@@ -270,35 +355,170 @@ def _series_used(chosen: Selection, missing: str) -> str:
     )
 
 
-def _text(
-    found: TableComparison, means: PublicationTable | None, by_buffer: BufferDependence | None
-) -> str:
-    width = terminal_width()
-    table = [] if means is None else [means.to_text(width), ""]
-    groups = [
-        f"{number}: {', '.join(map(str, group))}"
-        for number, group in enumerate(found.groups[:_MOST_GROUPS], start=1)
-    ]
-    if len(found.groups) > _MOST_GROUPS:
-        groups.append(f"and {len(found.groups) - _MOST_GROUPS} more: see --json")
-    return "\n".join(
-        [
-            *table,
-            f"Ranks by {found.title} ({'higher' if found.higher_is_better else 'lower'} is "
-            f"better), {found.rows_used}",
-            TableLayout(*_rows(found)).to_text(width),
-            "",
-            rank_diagram(found, width),
-            "",
-            *(fill(test, width, subsequent_indent="  ") for test in found.tests),
-            "Groups of neighbors without a significant difference:",
-            *(
-                fill(group, width, initial_indent="  ", subsequent_indent="     ")
-                for group in groups or ["none"]
-            ),
-            *([] if by_buffer is None else ["", by_buffer.to_text(width)]),
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """Everything that the command prints."""
+
+    found: TableComparison
+    verdict: Verdict
+    means: PublicationTable | None
+    by_measure: MeasureRanks | None
+    by_buffer: BufferDependence | None
+    bayesian: BayesianTest | None
+    unit: str
+
+    @property
+    def pairs(self) -> PairTable:
+        from vuskit.report.pairs import PairTable
+
+        return PairTable(self.found, self.bayesian)
+
+    @property
+    def tables(self) -> list[Any]:
+        several = (self.means, self.found, self.pairs, self.by_measure, self.by_buffer)
+        return [one for one in several if one is not None]
+
+    @property
+    def statement(self) -> str:
+        """Return a paragraph for a paper."""
+        from vuskit.report.verdict import statement as statement_of
+
+        notes = () if self.means is None else self.means.notes
+        details = " ".join(note for note in notes if note.startswith(("Settings", "Buffer")))
+        unit = "series" if self.unit == "series" else "data sets"
+        return statement_of(self.verdict, self.found, unit=unit, details=details)
+
+    def to_latex(self, *, caption: str | None, label: str | None, width: int | None) -> str:
+        """Return the tables; caption and label belong to the first."""
+        first, *others = self.tables
+        parts = [first.to_latex(caption=caption, label=label, width=width)]
+        return "\n\n".join([*parts, *(one.to_latex(width=width) for one in others)])
+
+    def to_text(self) -> str:
+        width = terminal_width()
+        found = self.found
+        groups = [
+            f"{number}: {', '.join(map(str, group))}"
+            for number, group in enumerate(found.groups[:_MOST_GROUPS], start=1)
         ]
-    )
+        if len(found.groups) > _MOST_GROUPS:
+            groups.append(f"and {len(found.groups) - _MOST_GROUPS} more: see --json")
+        unjoined = found.unjoined_text.strip()
+        others = [one.to_text(width) for one in (self.by_measure, self.by_buffer) if one]
+        return "\n".join(
+            [
+                *(wrapped(text) for text in self.verdict.sentences.values()),
+                "",
+                *([] if self.means is None else [self.means.to_text(width), ""]),
+                f"Ranks by {found.title} ({'higher' if found.higher_is_better else 'lower'} is "
+                f"better), {found.rows_used}",
+                TableLayout(*_rows(found)).to_text(width),
+                "",
+                rank_diagram(found, width),
+                "",
+                *(fill(test, width, subsequent_indent="  ") for test in found.tests),
+                "Groups of neighbors without a significant difference:",
+                *(
+                    fill(group, width, initial_indent="  ", subsequent_indent="     ")
+                    for group in groups or ["none"]
+                ),
+                *(
+                    [wrapped(unjoined.replace("No bar joins", "No group contains"))]
+                    * bool(unjoined)
+                ),
+                "",
+                "\n\n".join([self.pairs.to_text(width), *others]),
+            ]
+        )
+
+    def content(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        found, pairs = self.found, self.found.pairs
+        return {
+            "measure": found.title,
+            "higher_is_better": found.higher_is_better,
+            "verdict": self.verdict.to_dict(),
+            "statement": self.statement,
+            "rows": pairs.n,
+            "rows_dropped": pairs.n_dropped,
+            "rows_in_means": found.n_means,
+            "alpha": pairs.alpha,
+            "test": pairs.test,
+            "correction": pairs.correction,
+            "critical_difference": pairs.critical_difference,
+            "smallest_p_value": pairs.smallest_p_value,
+            "rows_needed": pairs.rows_needed,
+            "friedman": found.global_test,
+            "detectors": found.to_frame(),
+            "pairs": found.pairs_frame(),
+            "groups": found.groups,
+            "unjoined": found.unjoined,
+            "bayesian": self.bayesian,
+            "measures": [] if self.by_measure is None else self.by_measure.to_records(),
+            "cells": [] if self.means is None else self.means.cells,
+            "buffers": None if self.by_buffer is None else self.by_buffer.to_frame(),
+        }
+
+
+def _title(results: Results, measure: str | None) -> str:
+    """Return the title of a measure, as stored in the table or registered."""
+    from vuskit.bench._leaderboard import measure_called
+
+    stored = results.title(measure)
+    if measure is None or stored is None:
+        return "value"
+    return stored if stored != measure else measure_called(measure).title
+
+
+def _datasets(found: TableComparison) -> dict[Hashable, str] | None:
+    """Return the data set of each row, if the table names them."""
+    index = found.table.index
+    if "dataset" not in index.names:
+        return None
+    return dict(zip(index, map(str, index.get_level_values("dataset")), strict=True))
+
+
+def _orders(ranks: BufferDependence) -> dict[str, list[str]]:
+    """Return the detectors, best first, by multiple of the buffer."""
+    table = ranks.mean_ranks
+    return {
+        f"times {factor:g}": list(map(str, table[factor].sort_values(kind="stable").index))
+        for factor in table
+        if factor != ranks.reference
+    }
+
+
+def _chance(
+    tables: list[Path],
+    measure: str | None,
+    settings: str | None,
+    found: TableComparison,
+    draws: int | None,
+) -> float | None:
+    """Return the mean of random scores on the rows of a comparison; None without a run.
+
+    Without `draws`, very long runs have none.
+    """
+    from vuskit.bench import Run
+    from vuskit.report.publication import chance_by_series
+
+    run = Run(plan_folder(tables[0]))
+    if len(tables) > 1 or not run.exists or measure is None:
+        return None
+    points = sum(one.n_points for one in run.series())
+    if draws is None and points > _MOST_POINTS:
+        return None
+    draws = draws or max(1, min(_DRAWS, _RANDOM_POINTS // max(points, 1)))
+    name = settings or str(run.outcomes()["settings"].iloc[0])
+    levels, reasons = chance_by_series(run, name, [measure], draws)
+    for why in reasons.values():
+        say(f"note: no chance level: {why}")
+    by_row: dict[Hashable, list[float]] = {}
+    for (dataset, series, _), level in levels.items():
+        row = dataset if found.table.index.nlevels == 1 else (dataset, series)
+        by_row.setdefault(row, []).append(level)
+    known = [sum(by_row[row]) / len(by_row[row]) for row in found.table.index if row in by_row]
+    return sum(known) / len(known) if known else None
 
 
 def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
@@ -317,32 +537,6 @@ def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
 
 def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3f}"
-
-
-def _content(
-    found: TableComparison, means: PublicationTable | None, by_buffer: BufferDependence | None
-) -> dict[str, Any]:
-    """Return everything as plain data."""
-    pairs = found.pairs
-    return {
-        "measure": found.title,
-        "higher_is_better": found.higher_is_better,
-        "rows": pairs.n,
-        "rows_dropped": pairs.n_dropped,
-        "rows_in_means": found.n_means,
-        "alpha": pairs.alpha,
-        "test": pairs.test,
-        "correction": pairs.correction,
-        "critical_difference": pairs.critical_difference,
-        "smallest_p_value": pairs.smallest_p_value,
-        "rows_needed": pairs.rows_needed,
-        "friedman": found.global_test,
-        "detectors": found.to_frame(),
-        "pairs": found.pairs_frame(),
-        "groups": found.groups,
-        "cells": [] if means is None else means.cells,
-        "buffers": None if by_buffer is None else by_buffer.to_frame(),
-    }
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vuskit import __version__
 from vuskit._util.text import escape_latex, listed, plural
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, main_measure
@@ -122,15 +123,19 @@ def verdict_of(
     """
     order = [str(name) for name in comparison.summary.index]
     means = {str(name): float(mean) for name, mean in comparison.table.mean().items()}
+    # Cells filled by missing="worst" are valid for ranks only.
+    filled = comparison.n_means < comparison.pairs.n
     sentences = {
-        "leader": _leader(comparison, order, means, unit, seed),
+        "leader": _leader_by_rank(comparison, order, unit)
+        if filled
+        else _leader(comparison, order, means, unit, seed),
         "significance": _significance(comparison, order, unit, compared),
     }
-    if datasets:
+    if datasets and not filled:
         weakness = _weakness(comparison, order[0], datasets)
         if weakness:
             sentences["weakness"] = weakness
-    if chance is not None and math.isfinite(chance):
+    if chance is not None and math.isfinite(chance) and not filled:
         sentences["chance"] = _chance(comparison, means, chance)
     if by_measure:
         sentences["measures"] = _measures(comparison, order, by_measure)
@@ -250,6 +255,49 @@ def _missed(report: EvaluationReport, best: str) -> str:
     return f"{text}; it misses those that start at {listed(starts, most=_SHOWN)}."
 
 
+def statement(
+    verdict: Verdict, comparison: TableComparison, *, unit: str = "series", details: str = ""
+) -> str:
+    """Return a paragraph for a paper: the verdict, the tests and the settings.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Verdict of the comparison.
+    comparison : TableComparison
+        Result of :func:`vuskit.studies.compare`.
+    unit : str, default="series"
+        What a row is, in the plural: series or data sets.
+    details : str, optional
+        Settings and buffers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vuskit.studies import compare
+    >>> found = compare(pd.DataFrame({"LOF": [0.9, 0.8, 0.7], "PCA": [0.5, 0.6, 0.2]}))
+    >>> print(statement(verdict_of(found), found).partition(". ")[0])
+    We compared 2 detectors by value on 3 series with values of all detectors
+    """
+    pairs, overall = comparison.pairs, comparison.global_test
+    said = [
+        f"We compared {plural(len(comparison.summary), 'detector')} by {comparison.title} on "
+        f"{pairs.n:,} {unit} with values of all detectors.",
+        str(verdict),
+    ]
+    tested = f"Pairs were tested by {pairs.test}, correction {pairs.correction}"
+    if overall is not None:
+        tested = (
+            f"{overall.test}'s test: p = {_p(overall.p_value)}, Kendall's W = "
+            f"{_value(overall.effect_size)}; pairs: {pairs.test}, correction {pairs.correction}"
+        )
+    said.append(f"{tested}, alpha = {pairs.alpha:g}, n = {pairs.n:,}.")
+    if details:
+        said.append(details)
+    said.append(f"Computed with vuskit {__version__}.")
+    return " ".join(said).replace("p = <", "p < ")
+
+
 def _value(number: float) -> str:
     text = f"{number:.3f}"
     return text.replace("0.", ".", 1) if abs(number) < 1 else text
@@ -282,6 +330,15 @@ def _leader(
     if order[0] != leader:
         text += f" By mean rank, {order[0]} leads."
     return text
+
+
+def _leader_by_rank(comparison: TableComparison, order: list[str], unit: str) -> str:
+    ranks = comparison.summary["mean_rank"].to_list()
+    return (
+        f"{order[0]} has the best mean rank by {comparison.title}, {ranks[0]:.2f} over "
+        f"{comparison.pairs.n:,} {unit}, before {order[1]} with {ranks[1]:.2f}; missing values "
+        "rank last."
+    )
 
 
 def _significance(comparison: TableComparison, order: list[str], unit: str, compared: str) -> str:
