@@ -91,7 +91,10 @@ def test_no_anomaly():
     assert table.false_alarms == 2
     assert table.delay.dtype == table.points_share.dtype == table.found_share.dtype == np.float64
     assert table.found.dtype == np.bool_
-    assert repr(table).endswith("(threshold=2, buffer=4: 0 of 0 found, 2 false alarms)")
+    assert table.separate_alarms == 1
+    assert repr(table).endswith(
+        "(threshold=2, buffer=4: 0 of 0 found, 2 false alarms (1 separate))"
+    )
     text = "`threshold` must not be 'best' if no point is anomalous"
     with pytest.raises(vuskit.InvalidInputError, match=text):
         vuskit.events([0, 0], [1, 2], threshold="best")
@@ -101,6 +104,14 @@ def test_delays_are_floats_also_where_all_were_found():
     table = vuskit.events([0, 1, 1, 0], [0, 1, 2, 0], threshold=2)
     assert table.delay.dtype == np.float64
     assert table.delay.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(("buffer", "separate"), [(0, 4), (1, 3), (2, 2), (7, 1)])
+def test_fragments_at_most_a_buffer_apart_are_one_alarm(buffer, separate):
+    scores = np.zeros(60)
+    scores[[30, 32, 35, 43]] = 1.0
+    table = vuskit.events(np.arange(60) < 3, scores, threshold=1, buffer=buffer)
+    assert (table.false_alarms, table.separate_alarms) == (4, separate)
 
 
 def test_an_alarm_in_the_buffer_is_not_false():

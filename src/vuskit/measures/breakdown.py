@@ -55,6 +55,8 @@ class EventTable(TableForms):
     false_alarms : int
         Number of predicted ranges (maximal runs of points that reach the threshold) that do not
         overlap any event or its buffer.
+    separate_alarms : int
+        Number of false alarms if those at most a buffer apart count once.
     """
 
     start: NDArray[np.intp]
@@ -70,6 +72,7 @@ class EventTable(TableForms):
     buffer: int
     side: str = "both"
     false_alarms: int = 0
+    separate_alarms: int = 0
 
     def __len__(self) -> int:
         return int(self.start.size)
@@ -120,8 +123,14 @@ class EventTable(TableForms):
         return (
             f"threshold={self.threshold:.4g}, buffer={self.buffer}{side}: "
             f"{int(self.found.sum())} of {len(self)} found{self._without_buffer}, "
-            f"{self.false_alarms} false alarm{plural}"
+            f"{self.false_alarms} false alarm{plural}{self._separate}"
         )
+
+    @property
+    def _separate(self) -> str:
+        """The number of separate false alarms, if some are fragments of one."""
+        fewer = self.separate_alarms < self.false_alarms
+        return f" ({self.separate_alarms} separate)" if fewer else ""
 
     @property
     def _without_buffer(self) -> str:
@@ -220,6 +229,8 @@ def events(
     first = np.append(predicted, labels.n)[place]
     found = first < end
     shares = [np.count_nonzero(at_or_above(piece, limit)) / piece.size for piece in own]
+    outside = ~meets(*ranges, begin, end)
+    starts, stops = (np.asarray(bounds)[outside] for bounds in ranges)
     return EventTable(
         start=labels.starts,
         stop=labels.stops,
@@ -233,5 +244,6 @@ def events(
         threshold=float(limit),
         buffer=length,
         side=side,
-        false_alarms=int(np.count_nonzero(~meets(*ranges, begin, end))),
+        false_alarms=starts.size,
+        separate_alarms=int(np.count_nonzero(starts[1:] - stops[:-1] > length)) + bool(starts.size),
     )

@@ -244,8 +244,10 @@ def _missed(report: EvaluationReport, best: str) -> str:
     rule = report.threshold if isinstance(report.threshold, str) else "given"
     text = (
         f"At its threshold ({rule}), {best} finds {len(found) - missed.size:,} of "
-        f"{plural(len(found), 'anomaly', 'anomalies')}"
+        f"{plural(len(found), 'anomaly', 'anomalies')}, with"
     )
+    alarms = found.separate_alarms
+    text += f" {plural(alarms, 'separate false alarm')}" if alarms else "out false alarms"
     if not missed.size:
         return f"{text}."
     starts = [

@@ -71,9 +71,10 @@ def test_verdict_of_one_series():
     missed = found.events["good"].start[~found.events["good"].found]
     count = 10 - missed.size
     assert 100 in missed
-    assert (
-        f"good finds {count} of 10 anomalies; it misses those that start at 100" in said["missed"]
-    )
+    alarms = found.events["good"].separate_alarms
+    said_alarms = f"with {alarms} separate false alarm" if alarms else "without false alarms"
+    assert f"good finds {count} of 10 anomalies, {said_alarms}" in said["missed"]
+    assert said["missed"].endswith("; it misses those that start at 100.")
     chance = found.chance.mean["vus_pr"]
     assert said["chance"].startswith(f"Random scores get {chance:.3f} on".replace("0.", "."))
     few = verdict_of_evaluation(report_of(labels[:500], {"good": good[:500]}, buffer=20)).sentences

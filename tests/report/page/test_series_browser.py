@@ -554,6 +554,24 @@ def test_times_around_gaps_are_real(open_page, report, monkeypatch, knots):
     expect(page.locator("#range")).to_contain_text("2 gaps in time, the longest of 2 d 2 h")
 
 
+def test_counts_of_thinned_scores_are_exact_at_the_rules(open_page, report):
+    section = series_section(report, detail=Detail(score_bytes=60_000, line_bytes=10_000))
+    page = open_page(page_document("thinned", [section]), width=1366)
+    fewer = False
+    for rule in ("quantile", "best", "sigma"):
+        page.click(f'#rules [data-rule="{rule}"]')
+        for name in ("good", "noisy"):
+            table = events_of(report, name, rule)
+            expect_counts(page, report, name, rule)
+            item = page.locator("#counts li").filter(has_text=f"{name} finds")
+            if table.separate_alarms < table.false_alarms:
+                expect(item).to_contain_text(f"{table.separate_alarms:,} of them separate")
+                fewer = True
+    assert fewer
+    set_slider(page, "lag", 9)
+    expect(page.locator("#counts li").first).to_contain_text("with ≈")
+
+
 def test_thinned_scores_are_marked_as_approximate(open_page, report):
     section = series_section(report, detail=Detail(score_bytes=100_000, line_bytes=10_000))
     page = open_page(page_document("thinned", [section]), width=1366)

@@ -17,6 +17,7 @@ from vuskit import __version__
 from vuskit.datasets.columns import LABEL_NAMES, VALUE_NAMES
 from vuskit.figures._drawing import thinned
 from vuskit.kernels.labels import DEFINITIONS
+from vuskit.measures.breakdown import events
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.measures.thresholds import Quantile, Sigma
 from vuskit.report.evaluation import EvaluationReport
@@ -97,6 +98,7 @@ def drawing_data(
                 "data": encoded,
                 "threshold": _number(report.events[name].threshold),
                 "rules": _rule_thresholds(report.scores[name]),
+                **({"counts": _counts(report, name)} if _is_thinned(encoded) else {}),
                 "values": {one.name: _number(report.table[name][one.name]) for one in measures},
             }
             for name, encoded in _scores(report, detail.score_bytes)
@@ -124,6 +126,35 @@ def _measure(measure: Measure) -> dict[str, Any]:
 def _rule_thresholds(score: Floats) -> dict[str, float | None]:
     """Compute the thresholds that depend on all scores; thinned scores would change them."""
     return {"sigma": _number(Sigma()(score)), "quantile": _number(Quantile()(score))}
+
+
+def _counts(report: EvaluationReport, name: str) -> dict[str, list[int]]:
+    """Count found anomalies, false alarms and separate ones at each rule of the page.
+
+    Thinned scores would give other counts.
+    """
+    rule = report.threshold
+    tables = {rule if isinstance(rule, str) else "given": report.events[name]}
+    both = 0 < np.count_nonzero(report.labels) < report.labels.size
+    for other in ("sigma", "quantile", *(("best",) if both else ())):
+        tables.setdefault(
+            other,
+            events(
+                report.labels,
+                report.scores[name],
+                buffer=report.length,
+                side=report.table.side,
+                threshold=other,
+            ),
+        )
+    return {
+        rule: [int(one.found.sum()), one.false_alarms, one.separate_alarms]
+        for rule, one in tables.items()
+    }
+
+
+def _is_thinned(encoded: Mapping[str, Any]) -> bool:
+    return "bucket" in encoded or "tied" in encoded
 
 
 def _number(value: float) -> float | None:
@@ -271,7 +302,7 @@ def _scores(report: EvaluationReport, most: int) -> list[tuple[str, dict[str, An
 def whole_scores(report: EvaluationReport, detail: Detail = WHOLE) -> bool:
     """Return whether a page would hold every score, so that live values are exact."""
     encoded = [one for _, one in _scores(report, detail.score_bytes)]
-    return not any("bucket" in one or "tied" in one for one in encoded)
+    return not any(map(_is_thinned, encoded))
 
 
 def _regions(report: EvaluationReport) -> list[tuple[int, int]]:

@@ -153,6 +153,17 @@ living.model = (data) => {
       return { ...found, alarms: found.alarms.map(([a, b]) => [a + from, b + from]) };
     });
   };
+  // Numbers of found anomalies, false alarms (runs of points) and separate ones (at most a buffer apart). Those of
+  // thinned scores are exact at the rules that Python counted, otherwise `mark` says that they are approximate.
+  model.counts = (detector) => {
+    const { buffer, side, rule, count } = model.state;
+    const { rows, found, alarms } = model.events(detector);
+    const still = !changed() && buffer === original.buffer && side === original.side && count === null && !model.own.has(detector.k);
+    const counted = still && !detector.whole ? detector.counts?.[rule] : null;
+    if (counted) return { total: rows.length, found: counted[0], alarms: counted[1], separate: counted[2], mark: "" };
+    const separate = alarms.filter(([start], k) => k === 0 || start - alarms[k - 1][1] > buffer).length;
+    return { total: rows.length, found, alarms: alarms.length, separate, mark: detector.whole ? "" : "≈" };
+  };
   model.heights = (detector, widths, places) => {
     if (!hasBoth()) return null;
     return remembered(detector, "heights", `${scoreKey()},${planKey()}`, () => measures.heights(model.plan(), cut(detector), widths, places));
@@ -307,19 +318,19 @@ living.start = (place, data) => {
       cell.parentElement.querySelector("[data-chance]").textContent = !model.hasBoth() || chance === undefined || chance === null ? "" : `chance ${chance === PENDING ? PENDING : shownValue(chance)}`;
     });
     duelRows.get("found").forEach((cell, side) => {
-      const { found, rows } = model.events(detectors[pair[side]]);
-      cell.children[0].textContent = `${whole(found)}/${whole(rows.length)}`;
+      const { found, total, mark } = model.counts(detectors[pair[side]]);
+      cell.children[0].textContent = `${mark}${whole(found)}/${whole(total)}`;
       cell.children[1].textContent = live ? `was ${whole(firsts[pair[side]].found)}` : "";
-      cell.classList.toggle("warn", found < rows.length);
+      cell.classList.toggle("warn", found < total);
     });
     duelRows.get("alarms").forEach((cell, side) => {
-      const { alarms } = model.events(detectors[pair[side]]);
-      cell.children[0].textContent = whole(alarms.length);
-      cell.children[1].textContent = live ? `was ${whole(firsts[pair[side]].alarms)}` : "";
-      cell.classList.toggle("warn", alarms.length > 0);
+      const { alarms, separate, mark } = model.counts(detectors[pair[side]]);
+      cell.children[0].textContent = `${mark}${whole(alarms)}`;
+      cell.children[1].textContent = live ? `was ${whole(firsts[pair[side]].alarms)}` : separate < alarms ? `${mark}${whole(separate)} separate` : "";
+      cell.classList.toggle("warn", alarms > 0);
     });
   };
-  const firsts = detectors.map((detector) => { const { found, alarms } = model.events(detector); return { found, alarms: alarms.length }; });
+  const firsts = detectors.map(model.counts);
 
   // ---- controls ----
   const RULES = { sigma: ["3σ", "mean + 3 standard deviations"], quantile: ["q 0.99", "0.99 quantile"], best: ["best F", "threshold of the highest F"], given: ["given", "threshold of the evaluation"] };
@@ -513,8 +524,8 @@ living.start = (place, data) => {
         const cell = cells[c];
         if (found[r] === null) return;
         if (column.kind !== "value") {
-          const table_ = model.events(detector), value = column.kind === "found" ? table_.found : table_.alarms.length;
-          put(cell, column.kind === "found" ? `${whole(value)}/${whole(table_.rows.length)}` : whole(value), value, live ? whole(firsts[detector.k][column.kind]) : "");
+          const table_ = model.counts(detector), value = table_[column.kind];
+          put(cell, `${table_.mark}${column.kind === "found" ? `${whole(value)}/${whole(table_.total)}` : whole(value)}`, value, live ? whole(firsts[detector.k][column.kind]) : "");
           return;
         }
         const value = found[r][column.name];
@@ -528,7 +539,7 @@ living.start = (place, data) => {
     });
     table.tFoot.hidden = !model.hasBoth();
     table.tFoot.classList.toggle("stale", !chances.fresh);
-    const notes = ["Bold: best detector. Found: an alarm touches the anomaly or its buffer. False alarms touch neither."];
+    const notes = ["Bold: best detector. Found: an alarm touches the anomaly or its buffer. False alarms are runs of points that touch neither; those more than a buffer apart are separate."];
     if (data.measures.some(({ higher }) => !higher)) notes.push("↓: lower is better.");
     if (!table.tFoot.hidden) notes.push(`Chance: mean of ${data.chance?.draws && !live ? data.chance.draws : "several"} random scores.`);
     if (live) notes.push("Small: the original value.");
@@ -665,11 +676,15 @@ living.start = (place, data) => {
 
   // ---- anomaly by anomaly ----
   const MOST_EVENTS = 300;
+  const alarmText = ({ alarms, separate, mark }) => {
+    const runs = `${mark}${whole(alarms)} false alarm${alarms === 1 ? "" : "s"}`;
+    return separate < alarms ? `${runs} (runs of points), ${mark}${whole(separate)} of them separate,` : runs;
+  };
   const statusOf = (row) => row.found ? `found, ${signed(row.delay)}` : "missed";
   const drawEvents = () => {
-    const chosen = visible(), tables = chosen.map((detector) => model.events(detector));
+    const chosen = visible(), tables = chosen.map((detector) => model.events(detector)), counts = chosen.map(model.counts);
     byId("counts").replaceChildren(...chosen.map((detector, j) => element("li", {},
-      element("b", { text: detector.name }), ` finds ${whole(tables[j].found)} of ${whole(tables[j].rows.length)} with ${tables[j].alarms.length === 1 ? "1 false alarm" : `${whole(tables[j].alarms.length)} false alarms`} at ${format(model.threshold(detector))}.`)));
+      element("b", { text: detector.name }), ` finds ${counts[j].mark}${whole(counts[j].found)} of ${whole(counts[j].total)} with ${alarmText(counts[j])} at ${format(model.threshold(detector))}.`)));
     const base = tables[0]?.rows ?? [];
     byId("events").replaceChildren(
       element("caption", {}, element("span", { text: "found, −5: the alarm starts 5 points before the anomaly. Peak rank: place of the highest score within the anomaly among all points." })),
