@@ -60,6 +60,8 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "measures/workspace.py": "measures/test_registry.py: shared and single computations agree",
     "paper/*": "paper/test_reproduce.py makes every exhibit; test_exhibits.py and test_findings.py",
     "report/evaluation.py": "cli/test_evaluate.py",
+    "report/run_report.py": "report/page/test_run.py",
+    "report/page/study_folder.py": "report/page/test_studies.py",
     "figures/_families.py": "figures/test_gray_print.py: colors and markers",
     "figures/_text.py": "figures/test_panels.py: texts fit their panels",
     "studies/registry.py": "studies/test_base.py: names, and studies of packages",

@@ -319,8 +319,8 @@ def test_missing_values_are_nan(missing, tmp_path):
     ("name", "content", "message"),
     [
         ("a.out", b"", "not a readable csv file"),
-        ("a.out.gz", b"not gzip", "not a readable csv file"),
-        ("a.out.gz", gzip.compress(b"1,0\n" * 5000, mtime=0)[:-12], "not a readable csv file"),
+        ("a.out.gz", b"not gzip", r"not gzipped; rename it to a\.out$"),
+        ("a.out.gz", gzip.compress(b"1,0\n" * 5000, mtime=0)[:-12], "must be complete"),
         ("a.csv", b"x,label\n", "at least one row"),
         ("a.csv", b"x,x,label\n1,2,0\n", "must be unique"),
         ("a.csv", b"time,label\n1,0\n", "there must be a column of values besides 'label'"),
