@@ -335,6 +335,30 @@ def test_columns_can_be_chosen(workshop):
     assert {job.label for job, _ in workshop.run()} == {"good", "late"}
 
 
+def test_detectors_run_on_the_series_of_saved_scores(workshop, table):
+    detectors = "".join(f'[[detectors]]\nname = "{name}"\n' for name in ("values", "random"))
+    workshop.path.write_text(f'{EVALUATE_30}{detectors}[[scores]]\nfolder = "scores"\n')
+    workshop.run()
+    frame = Run(workshop.folder).values()
+    assert set(frame["detector"]) == {*table.scores, "Values", "Random"}
+    assert set(frame["series"]) == {"beats"}
+    own = frame[(frame["detector"] == "Values") & (frame["measure"] == "auc_pr")]
+    expected = evaluate(table.series.labels, table.series.values, buffer=30, measures=["auc_pr"])
+    assert own["value"].item() == pytest.approx(expected["auc_pr"], abs=1e-12)
+
+
+def test_detectors_beside_scores_need_values(workshop):
+    folder = workshop.base / "scores"
+    folder.mkdir()
+    (folder / "a.csv").write_text("fault,LOF\n0,.1\n1,.5\n0,.2\n")
+    workshop.path.write_text(
+        f'{EVALUATE_30}[[detectors]]\nname = "values"\n'
+        '[[scores]]\nfolder = "scores"\nlabel = "fault"\n'
+    )
+    with pytest.raises(InvalidInputError, match="must have the values of the series, got scores"):
+        workshop.run()
+
+
 @pytest.mark.parametrize("ending", ["npy", "csv"])
 def test_files_are_found_by_their_names(workshop, ending):
     series = make_series("ecg", n=1500, n_anomalies=3, seed=1)

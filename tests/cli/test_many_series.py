@@ -369,6 +369,9 @@ def test_failures_are_told_and_the_others_are_shown(command, tables, tmp_path):
     assert np.isnan(values.pop(("ECG", "a", "PCA")))
     assert len(values) == 7
     assert "got none in 1 of 120 (first: row 51)" in outcome.err.replace("\n", " ")
+    table = pd.read_csv(io.StringIO(outcome.out))
+    assert table["message"].count() == 1
+    assert "got none in 1 of 120" in table.dropna(subset="message")["message"].item()
 
 
 def test_memory_processes_and_a_run_give_the_same_output(command, tables, tmp_path):

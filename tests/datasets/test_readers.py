@@ -9,6 +9,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -527,3 +528,13 @@ def test_saved_scores_belong_to_the_series_of_the_same_name(shared_data):
         assert whole.name == scored.name
         assert np.array_equal(whole.labels[1:], scored.labels)
         assert np.allclose(whole.values[1:], scored.values, rtol=1e-9)  # printed with fewer digits
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_the_named_label_column_makes_a_table(name, tmp_path):
+    frame = pd.DataFrame({"flow": [1.0, 2.0, 1.5], "fault": [0, 1, 0]})
+    path = tmp_path / name
+    frame.to_csv(path, index=False) if name == "a.csv" else frame.to_parquet(path)
+    (tmp_path / "notes.csv").write_text("author,text\nme,hello\n")
+    (series,) = read_series(tmp_path, label="fault")
+    assert series.labels.tolist() == read_series(path, label="fault").labels.tolist() == [0, 1, 0]

@@ -172,6 +172,8 @@ def expand_plan(
             if request.any_form or request.pattern is None
         }
         named = _with_unique_names([*planned, *(job.series for job in chain(*tables.values()))])
+        if plan.detectors and not plan.series:
+            planned = _with_values(chain(*tables.values()), notes)
         series = [named[ref.hash] for ref in planned]
         jobs: list[ScoreJob | ImportJob] = [
             ScoreJob(ref, detector, seed)
@@ -208,6 +210,21 @@ def expand_plan(
         result for named, result in store.planned() if result and named.key in expanded.jobs_by_key
     )
     return expanded
+
+
+def _with_values(imported: Iterable[ImportJob], notes: list[str]) -> list[SeriesRef]:
+    """Return the series of imported scores on which detectors can run."""
+    found = {job.series.hash: job.series for job in imported}.values()
+    kept = [ref for ref in found if ref.n_missing < ref.n_points * ref.n_channels]
+    if found and not kept:
+        raise InvalidInputError(
+            "[[detectors]] beside [[scores]] must have the values of the series, got scores and "
+            "labels only; name the column with `value`, or add [[series]]"
+        )
+    if len(kept) < len(found):
+        lacking = [ref.title for ref in found if ref not in kept]
+        notes.append(f"no detectors run, without values: {listed(lacking, most=_SHOWN)}")
+    return kept
 
 
 def _policy(plan: Plan) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,7 @@ class EvaluatedScore:
     values: tuple[float, ...]
     statuses: tuple[Status, ...]
     failures: tuple[Failure, ...] = ()
+    messages: Mapping[str, str] = field(default_factory=dict, hash=False)  # by measure
     filled: int = 0  # points at the ends without a score, which got the nearest one
     missing: int = 0  # points without a score, which rank below all others
     path: Path | None = None
@@ -219,6 +220,7 @@ class Values:
                         "value": None if math.isnan(value) else value,
                         "buffer": series.buffer if evaluated else None,
                         "buffer_reason": series.buffer_reason if evaluated else None,
+                        "message": score.messages.get(measure.name),
                     }
 
     def to_frame(self) -> pd.DataFrame:
@@ -600,6 +602,11 @@ class InputEvaluator:
                 )
                 for part, error in failed
             ),
+            messages={
+                measure.name: _message(error).partition("\n")[0]
+                for part, error in failed
+                for measure in part
+            },
             filled=one.filled,
             missing=one.missing,
             path=one.path,

@@ -79,7 +79,7 @@ _SCORE_FACTS = (
 _COLUMNS = [
     "dataset", "series", "detector", "seed", "settings", "measure", "measure_title",
     "higher_is_better", "status", "value", "buffer", "buffer_reason", *_SCORE_FACTS,
-    "measure_identity", "score_key", "evaluate_key",
+    "measure_identity", "score_key", "evaluate_key", "message",
 ]  # fmt: skip
 # Columns that may be missing use nullable dtypes.
 _DTYPES = {
@@ -620,7 +620,7 @@ class Run:
         """
         pandas = require("pandas", purpose="a table of values")
         rows = [row for row in self.value_rows() if row["value"] is not None]
-        columns = [name for name in _COLUMNS if name != "status"]
+        columns = [name for name in _COLUMNS if name not in ("status", "message")]
         frame: pd.DataFrame = pandas.DataFrame(rows, columns=columns)
         frame["seed"] = frame["seed"].astype("Int64")
         return frame
@@ -628,9 +628,9 @@ class Run:
     def outcomes(self) -> pd.DataFrame:
         """Return one row per requested value, including missing values.
 
-        Same columns as `values`, plus ``status``: that of the score job if it failed or was
-        skipped, otherwise that of the evaluation. ``value`` is empty if the job failed or the
-        measure is undefined. Unfinished jobs have no row.
+        Same columns as `values`, plus ``status`` and ``message``: those of the score job if it
+        failed or was skipped, otherwise those of the evaluation. ``value`` is empty if the job
+        failed or the measure is undefined. Unfinished jobs have no row.
 
         Raises
         ------
@@ -1102,7 +1102,12 @@ def _value_row(
         "measure_identity": f"{measure['name']} @ {measure['code']}",
         "score_key": score.key,
         "evaluate_key": None if result is None else result.key,
+        "message": _first_line(score if result is None else result),
     }
+
+
+def _first_line(result: Result) -> str | None:
+    return (result.message or "").partition("\n")[0] or None
 
 
 def _fact(result: Result, name: str) -> Any:

@@ -366,6 +366,7 @@ def _show(
 
 _COLUMNS = (
     "dataset", "series", "detector", "measure", "value", "buffer", "buffer_reason", "status",
+    "message",
 )  # fmt: skip
 
 

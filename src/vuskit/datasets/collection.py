@@ -367,7 +367,7 @@ def read_series(
         return read_collection(source, format=format, **options)
     if not source.is_file():
         raise InvalidInputError(f"`path` must be a file or a folder, got {str(path)!r}")
-    entry = get_format(format) if format is not None else recognize(source)
+    entry = get_format(format) if format is not None else _recognized(source, options)
     if entry is None:
         names = ", ".join(known.name for known in list_formats())
         raise InvalidInputError(
@@ -376,6 +376,15 @@ def read_series(
     entry.check_options(options)
     files = _series_files(source, plain_name(source), entry, options)
     return files[0].read() if len(files) == 1 else Collection(files)
+
+
+def _recognized(path: Path, options: Mapping[str, Any]) -> Format | None:
+    """Return the format of a file; a table may have the label column that the options name."""
+    found = recognize(path)
+    if found is not None or "label" not in options:
+        return found
+    table, file = get_format("table"), Candidate(path)
+    return table if table.possible(file) and options["label"] in file.columns else None
 
 
 def _series_files(
@@ -435,7 +444,11 @@ def read_collection(
     files, skipped = [], []
     for path in _visible_files(root):
         entry = (
-            recognize(path) if only is None else only if only.possible(Candidate(path)) else None
+            _recognized(path, options)
+            if only is None
+            else only
+            if only.possible(Candidate(path))
+            else None
         )
         if entry is None:
             skipped.append(path)

@@ -114,7 +114,7 @@ def test_a_run_from_plan_to_table(folder):
     )
     nothing = invoke("run", "--plain")
     assert "nothing left to run; the run has 8 of 8 jobs done:" in nothing.stdout
-    assert "Failed earlier" not in nothing.stderr
+    assert "in earlier runs" not in nothing.stderr
 
     assert "8 rows: out/all.csv" in invoke("export", "-o", "out/all.csv").output
     assert "2 rows: board.parquet" in (
@@ -136,16 +136,30 @@ def test_the_plan_shows_the_series_or_the_data_sets(folder):
     }  # fmt: skip
 
 
+def test_new_failures_are_not_ignored_and_are_in_the_table(folder):
+    assert invoke("run", "--plain", "--new-failures-only").exit_code == 3
+    invoke("export", "-o", "all.csv")
+    table = pd.read_csv(folder / "all.csv")
+    failed = table["status"] == "ERROR"
+    assert failed.any()
+    assert table.loc[failed, "message"].str.contains("RuntimeError: not mended yet").all()
+    assert table.loc[~failed, "message"].isna().all()
+
+
 def test_a_run_that_has_failed_jobs_says_so_again(folder):
     assert invoke("run", "--plain").exit_code == 3
     again = invoke("run", "--plain")
     assert again.exit_code == 3
     assert "nothing left to run; the run has 6 of 6 jobs done" in again.stdout
-    assert "Failed earlier: 2\nSee: vuskit bench status" in again.stderr
+    assert "Failed: 2 in earlier runs, 0 in this run\nSee: vuskit bench status" in again.stderr
     assert "retry with: vuskit bench retry bench.toml --status ERROR\n" in again.stderr
     assert "Next: vuskit bench leaderboard" in again.stderr
+    ignored = invoke("run", "--plain", "--new-failures-only")
+    assert ignored.exit_code == 0
+    assert "Failed: 2 in earlier runs" in ignored.stderr
     found = json.loads(invoke("run", "--plain", "--json").stdout)
-    assert (found["failed"], found["failed_before"], found["before"]) == (0, 2, 6)
+    progress = found["progress"]
+    assert (progress["failed_before"], progress["before"], progress["counts"]) == (2, 6, {})
 
 
 def test_some_of_the_failures_are_run_again(folder):

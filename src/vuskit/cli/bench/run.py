@@ -12,7 +12,16 @@ from vuskit._util.names import match_names
 from vuskit._util.text import format_duration, plural
 from vuskit.cli._completion import complete_statuses
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._options import INPUT, AllowCode, AsJson, Detectors, option, series_option
+from vuskit.cli._options import (
+    EXECUTION,
+    INPUT,
+    AllowCode,
+    AsJson,
+    Detectors,
+    flag,
+    option,
+    series_option,
+)
 from vuskit.cli._output import chosen_format, emit, say
 from vuskit.cli._stopping import resumable
 from vuskit.cli.bench._arguments import (
@@ -37,6 +46,10 @@ _SHOWN_REASONS = 3
 def run(
     path: PlanFile = DEFAULT_PLAN,
     reread: Reread = False,
+    new_failures_only: Annotated[
+        bool,
+        flag("--new-failures-only", "Exit with 0 if jobs failed in earlier runs only.", EXECUTION),
+    ] = False,
     plain: Plain = False,
     as_json: AsJson = False,
 ) -> None:
@@ -49,7 +62,14 @@ def run(
     """
     from vuskit.bench.plan import load_plan
 
-    _run(load_plan(path), chosen_format(json=as_json), target=path, reread=reread, plain=plain)
+    _run(
+        load_plan(path),
+        chosen_format(json=as_json),
+        target=path,
+        reread=reread,
+        plain=plain,
+        new_failures_only=new_failures_only,
+    )
 
 
 def retry(
@@ -121,6 +141,7 @@ def _run(
     command: str = "run",
     reread: bool = False,
     plain: bool = False,
+    new_failures_only: bool = False,
 ) -> None:
     """Run the remaining jobs of a plan; show progress and a summary.
 
@@ -138,11 +159,13 @@ def _run(
         Read every series again.
     plain : bool, default=False
         Print lines instead of a progress bar.
+    new_failures_only : bool, default=False
+        Ignore jobs that failed in earlier runs when exiting.
 
     Raises
     ------
     typer.Exit
-        If the run was stopped, or jobs failed, now or earlier.
+        If the run was stopped, or jobs failed.
     """
     from vuskit.bench import Run
     from vuskit.bench.runner import run_plan
@@ -169,6 +192,8 @@ def _run(
     say(f"Next: vuskit bench leaderboard {shlex.quote(str(plan.folder))}")
     for sentence in summary.not_computed:
         say(sentence)
+    if new_failures_only:
+        failed = summary.progress.failed > 0
     if failed or summary.not_computed:
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
@@ -213,7 +238,8 @@ def _report_failures(summary: RunSummary, target: Path) -> bool:
     if not statuses:
         return False
     if summary.progress.failed_before:
-        say(f"Failed earlier: {summary.progress.failed_before:,}")
+        old, new = summary.progress.failed_before, summary.progress.failed
+        say(f"Failed: {old:,} in earlier runs, {new:,} in this run")
     say(f"See: vuskit bench status {shlex.quote(str(summary.folder))}")
     options = [word for status in statuses for word in ("--status", status.value)]
     again = shlex.join(["vuskit", "bench", "retry", str(target), *options])
