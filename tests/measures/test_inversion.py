@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit.measures.inversion import looks_inverted
+from vuskit.measures.inversion import inverted_text, looks_inverted
 
 N = 2000
 LABELS = (np.arange(N) // 20 % 20 == 7).astype(int)
@@ -36,6 +36,15 @@ def test_several_scores_are_reported_once():
     assert text.startswith("one (AUC-ROC 0.01), two (AUC-ROC ")
     assert "look inverted" in text
     assert "good" not in text
+    assert text.endswith("one series is no reason to negate them.")
+
+
+def test_series_below_chance_are_named_and_counted():
+    places = {"a": (["x/1", "x/2", "y/1", "y/2"], 9), "b": (["x/1"], 9)}
+    text = inverted_text({"a": 0.1, "b": 0.1}, places)
+    assert "a: below 0.5 on 4 of 9 series (x/1, x/2, y/1 and 1 more)." in text
+    assert text.endswith("if low scores mean anomalous, negate them.")
+    assert "no reason" in inverted_text({"b": 0.1}, {"b": places["b"]})
 
 
 def test_nothing_is_ranked_just_to_warn():

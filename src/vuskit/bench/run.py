@@ -672,6 +672,14 @@ class Run:
                 found[str(detector)] = float(means.mean())
         return found
 
+    def series_below_chance(self, detector: str) -> tuple[list[str], int]:
+        """Return the series on which a detector has an AUC-ROC below 0.5, and how many it has."""
+        values = self.values()
+        values = values[(values["measure"] == "auc_roc") & (values["detector"] == detector)]
+        means = values.groupby(["dataset", "series"])["value"].mean().dropna()
+        names = ["/".join(map(str, place)) for place, mean in means.items() if mean < 0.5]
+        return names, len(means)
+
     def table(self, *, shape: str = "values", by: str = "series") -> pd.DataFrame:
         """Return the values as a table.
 

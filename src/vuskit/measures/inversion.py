@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from vuskit._util.text import listed
 from vuskit.errors import InvertedScoreWarning, warn
 
 __all__ = ["FAR_BELOW_CHANCE", "inverted_text", "looks_inverted", "warn_if_inverted"]
@@ -44,19 +45,32 @@ def warn_if_inverted(found: Mapping[str, float]) -> None:
         warn(inverted_text(found), InvertedScoreWarning)
 
 
-def inverted_text(found: Mapping[str, float]) -> str:
+def inverted_text(
+    found: Mapping[str, float], below: Mapping[str, tuple[Sequence[str], int]] | None = None
+) -> str:
     """Return a warning about scores that look inverted.
+
+    `below` holds the series on which a detector is below chance, and the number of all its series;
+    without it, the scores are those of one series.
 
     Examples
     --------
     >>> inverted_text({"LOF": 0.03})[:34]
     'LOF (AUC-ROC 0.03) looks inverted:'
+    >>> inverted_text({"LOF": 0.03}, {"LOF": (["a", "b"], 3)})[35:]
+    'far below chance (0.5). LOF: below 0.5 on 2 of 3 series (a, b). High scores must mean ...'
     """
     shown = [f"{name} (AUC-ROC {auc_roc:.2f})" for name, auc_roc in found.items()]
     if len(shown) > _MOST_LISTED:
         shown[_MOST_LISTED:] = [f"{len(shown) - _MOST_LISTED} more"]
     verb, thing = ("looks", "it") if len(found) == 1 else ("look", "them")
-    return (
-        f"{', '.join(shown)} {verb} inverted: far below chance (0.5). High scores must mean "
-        f"anomalous; if low scores mean anomalous, negate {thing}."
-    )
+    text = f"{', '.join(shown)} {verb} inverted: far below chance (0.5)"
+    places = list((below or {}).items())[:_MOST_LISTED]
+    counts = [
+        f" {name}: below 0.5 on {len(series):,} of {total:,} series ({listed(series, most=3)})."
+        for name, (series, total) in places
+    ]
+    text += "".join([".", *counts]) if counts else " on this series."
+    if all(len(series) < 2 for _, (series, _) in places):
+        return f"{text} High scores must mean anomalous; one series is no reason to negate {thing}."
+    return f"{text} High scores must mean anomalous; if low scores mean anomalous, negate {thing}."

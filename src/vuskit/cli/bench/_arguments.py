@@ -64,4 +64,5 @@ def inverted_notes(run: Run) -> list[str]:
     from vuskit.measures.inversion import inverted_text
 
     found = run.inverted_detectors()
-    return [inverted_text(found)] if found else []
+    below = {name: run.series_below_chance(name) for name in found}
+    return [inverted_text(found, below)] if found else []
