@@ -34,6 +34,7 @@ from vuskit.datasets.columns import Columns
 from vuskit.datasets.inputs import FileSource, TableSource, open_inputs
 from vuskit.datasets.layouts import expression_of
 from vuskit.datasets.readers.registry import Candidate
+from vuskit.datasets.row_times import Decision, summarized
 from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
@@ -462,6 +463,7 @@ def _any_form(
     notes += found.notes
     owners: dict[str, _SeriesNames] = {}
     digests: dict[Path, str] = {}
+    decisions: list[Decision] = []
     for place, one in enumerate(found):
         assert isinstance(one, FileSource | TableSource)
         labels = one.labels
@@ -469,6 +471,7 @@ def _any_form(
         names = one.dataset, one.series
         try:
             ref = _own_content(source, names, catalog, owners)
+            decisions += one.load().decisions
         except InvalidInputError as error:
             notes.append(f"skipped a series that cannot be read: {error}")
             continue
@@ -489,6 +492,7 @@ def _any_form(
                 one.part,
                 reading=tuple(columns.reading().items()),
             )
+    notes += summarized(decisions)
 
 
 def _own_content(

@@ -857,7 +857,7 @@ def _distinct_names(files: Sequence[ScoreFile]) -> list[str]:
 def _matched(
     request: _Request,
     root: Path,
-    named: Iterable[tuple[ScoreFile, Names]],
+    named: Sequence[tuple[ScoreFile, Names]],
     labels: LabelFiles,
     notes: list[str],
 ) -> list[FileSource]:
@@ -888,9 +888,7 @@ def _matched(
             names = replace(names, detector=root.resolve().name)
         one = _own(request, file, replace(names, series=entry.name), shown, source)
         found.append(one)
-    by_series = request.pattern is not None or all(
-        names.detector is None for file, names in named if names.series in labels.by_name
-    )
+    by_series = len({names.detector is None for _, names in named}) == 1
     declared = request.columns.labels_by is not None
     if unmatched and labels.key is not None and by_series and (found or declared):
         for file, names in unmatched:

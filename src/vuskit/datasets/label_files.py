@@ -291,7 +291,10 @@ def layout_by_names(
     if len(chosen) > 1:
         raise ambiguous(root, files[0].key, [layout for layout, _ in chosen])
     layout, named = chosen[0]
-    found = [(file, names or Names(file.parts[-1])) for file, names in named]
+    found = [
+        (file, names or parse_by_layout(layout, file.parts, labels.cut) or Names(file.parts[-1]))
+        for file, names in named
+    ]
     if layout != "{series}":
         example = next((file, names) for file, names in named if names is not None)
         notes.append(layout_note(layout, *example))

@@ -1,4 +1,4 @@
-"""Times of the rows of a file, and their order; what was decided is told in one line per kind."""
+"""Times of the rows of a file, and their order; one line per kind says what was decided."""
 
 from __future__ import annotations
 
