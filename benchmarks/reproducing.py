@@ -1,8 +1,7 @@
-"""Put two runs of `vuskit paper`, in both settings, next to the published values, for the docs.
+"""Put the results of `vuskit paper --findings` next to the published values, for the docs.
 
-    vuskit paper SCORES --published FOLDER --output paper
-    vuskit paper SCORES --as-published --published FOLDER --output paper-as-published
-    python benchmarks/reproducing.py SCORES paper paper-as-published --published FOLDER
+    vuskit paper SCORES --findings --output findings
+    python benchmarks/reproducing.py SCORES findings --published FOLDER
 
 SCORES is a folder of saved scores, FOLDER one of published tables. ``--docs PAGE`` rewrites the
 blocks of the page, ``--block NAME`` only some of them. The block ``definitions`` computes
@@ -22,6 +21,8 @@ import pandas as pd
 from docs_block import replace_block
 
 from vuskit.measures.registry import list_measures
+from vuskit.paper.findings import Verdict
+from vuskit.paper.reproduce import READINGS, folder_of
 from vuskit.report.tables import markdown_table
 from vuskit.studies import compare_with_published, load_study_result, open_scores, run_study
 from vuskit.studies.published import PublishedComparison
@@ -36,8 +37,8 @@ RANGE_AWARE = ("range_auc_roc", "range_auc_pr", "vus_roc", "vus_pr")
 TITLES = {one.name: one.title for one in list_measures()}
 
 
-def results_in(paper: Path) -> dict[str, Any]:
-    studies = paper / "work" / "studies"
+def results_in(folder: Path, reading: str) -> dict[str, Any]:
+    studies = folder / "work" / "studies" / folder_of(reading)
     return {name: load_study_result(studies / f"{name}_result.npz") for name in STUDIES}
 
 
@@ -122,42 +123,55 @@ def definitions(scores: Path, folder: Path, kept: Path, processes: int) -> Itera
             }
 
 
-def findings(default: Path, published: Path) -> pd.DataFrame:
-    """Statements of the paper with the verdicts of both runs."""
-    first, second = (pd.read_csv(folder / "findings.csv") for folder in (default, published))
-    return pd.DataFrame(
-        {
-            "the paper states": first["number"].astype(str) + ". " + first["paper"],
-            "as published": second["verdict"] + ": " + second["measured"],
-            "default": first["verdict"] + ": " + first["measured"],
-        }
-    )
+def findings(folder: Path) -> pd.DataFrame:
+    """Statements of the paper with criteria, and the verdicts of all readings."""
+    found = pd.read_csv(folder / "findings.csv")
+    said = found["number"].astype(str) + ". " + found["paper"] + " (" + found["place"] + ")"
+    columns = {"the paper states": said, "agrees if": found["criterion"]}
+    for reading in READINGS:
+        columns[reading] = (
+            "**" + found[f"verdict, {reading}"] + "**: " + found[f"measured, {reading}"]
+        )
+    return pd.DataFrame(columns)
+
+
+def verdicts(folder: Path) -> pd.DataFrame:
+    """Number of findings by verdict and reading, and the series behind the means."""
+    found = pd.read_csv(folder / "findings.csv")
+    rows = []
+    for reading in READINGS:
+        counts = found[f"verdict, {reading}"].value_counts()
+        row = {str(one): int(counts.get(str(one), 0)) for one in Verdict}
+        rows.append({"reading": reading, "series": found[f"n_series, {reading}"].max(), **row})
+    return pd.DataFrame(rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scores", type=Path)
-    parser.add_argument("default", type=Path, help="folder of `vuskit paper`")
-    parser.add_argument("as_published", type=Path, help="the same with --as-published")
+    parser.add_argument("findings", type=Path, help="folder of `vuskit paper --findings`")
     parser.add_argument("--published", type=Path, required=True, help="folder of published tables")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--docs", type=Path, help="page whose blocks are rewritten")
     parser.add_argument("--block", action="append", help="only this block; may be repeated")
     arguments = parser.parse_args()
-    default, published = results_in(arguments.default), results_in(arguments.as_published)
+    default, published = (
+        results_in(arguments.findings, reading) for reading in ("text", "as published")
+    )
     first, second = (
         compare_with_published(one.values(), arguments.published) for one in (default, published)
     )
     blocks = {
         "agreement": lambda: agreements({"as published": second, "default": first}),
         "series": lambda: all_series(default["robustness"], published["robustness"]),
-        "findings": lambda: findings(arguments.default, arguments.as_published),
+        "verdicts": lambda: verdicts(arguments.findings),
+        "findings": lambda: findings(arguments.findings),
         **{name: partial(both, first, second, name) for name in second.quantities},
         "definitions": lambda: pd.DataFrame(
             definitions(
                 arguments.scores,
                 arguments.published,
-                arguments.as_published / "work" / "series",
+                arguments.findings / "work" / "results",
                 arguments.processes,
             )
         ),

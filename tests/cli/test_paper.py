@@ -6,6 +6,7 @@ import csv
 import io
 import subprocess
 
+import pandas as pd
 import pytest
 from cli.json_keys import strict_json
 from cli.terminal import holding
@@ -14,6 +15,7 @@ from waiting import PATIENCE, eventually
 
 from vuskit.paper.demo import write_demo_series
 from vuskit.store import Store
+from vuskit.studies import load_study_result
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +29,35 @@ def scores(tmp_path_factory):
 def test_findings_for_reading(command, scores):
     outcome = command("paper", scores, "--only", "fig-09,table-1", "--processes", 1)
     assert outcome.code == 0
-    assert " 4. agrees, 1 series" in outcome.out
+    assert " 6. agrees, 1 series" in outcome.out
     assert "not checked, because `--only` leaves out their exhibits: 1 (fig-01)" in outcome.out
-    assert "5, 6, 7 (fig-11)" in " ".join(outcome.out.split())
+    assert "7, 8, 11 (fig-12); 9, 10 (fig-11)" in " ".join(outcome.out.split())
     assert "2 exhibits in paper: paper/index.html" in outcome.err
     assert max(map(len, outcome.out.splitlines())) <= 80
     again = command("paper", scores, "--only", "fig-09,table-1", "--processes", 1)
     assert "2 exhibits in paper (2 made earlier)" in again.err
     assert again.out == outcome.out
+
+
+def test_findings_under_three_readings(command, scores, tmp_path):
+    line = ("paper", scores, "--findings", "--budget", "0.5", "--processes", 1)
+    outcome = command(*line)
+    assert outcome.code == 0, outcome.err
+    shown = " ".join(outcome.out.split())
+    assert "text: agrees text, VUS over 0..2L: agrees as published: agrees" in shown
+    table = pd.read_csv(tmp_path / "paper" / "findings.csv")
+    assert list(table["number"]) == list(range(1, 31))
+    readings = ("text", "text-vus-over-0-2l", "as-published")
+    factors = [
+        load_study_result(
+            tmp_path / "paper" / "work" / "studies" / name / "consistency_result.npz"
+        ).study.settings.volume_factor
+        for name in readings
+    ]
+    assert factors == [1, 2, 2]
+    refused = command(*line, "--as-published")
+    assert refused.code == 2
+    assert "`--findings` must come without --as-published" in " ".join(refused.err.split())
 
 
 def test_json_and_csv(command, scores, tmp_path):
