@@ -645,3 +645,30 @@ def test_measures_without_a_buffer_are_printed_where_none_is_found(command, tmp_
     only = command("evaluate", "slope.csv", "--buffer", "period", "--measure", "vus_pr")
     assert only.code == 2
     assert "give the buffer as a number" in only.err
+
+
+def test_intervals_of_one_series(command, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.tile([0] * 90 + [1] * 10, 12)
+    frame = pd.DataFrame({"label": labels, "mine": rng.normal(size=1200) + 1.5 * labels})
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    line = ("evaluate", str(tmp_path / "one.csv"), "--buffer=10", "--measure=vus_pr,auc_roc")
+    line += ("--interval", "0.9", "--chance", "0")
+    expected = vuskit.evaluate(
+        labels, frame["mine"], buffer=10, measures=["vus_pr", "auc_roc"], interval=0.9
+    ).intervals
+    rows = list(csv.DictReader(io.StringIO(command(*line, "--csv").out)))
+    bounds = {row["measure"]: (float(row["lower"]), float(row["upper"])) for row in rows}
+    assert bounds == dict(expected)
+    found = json.loads(command(*line, "--json").out)
+    assert found["interval"] == [str(expected)]
+    assert found["scores"][0]["intervals"] == {name: list(one) for name, one in expected.items()}
+    low, high = expected["vus_pr"]
+    shown = command(*line).out
+    assert f"{low:.3f} to {high:.3f}" in shown
+    assert f"({expected})" in shown
+    assert f"[{low:.3f}, {high:.3f}]" in command(*line, "--latex").out
+    frame[:300].to_csv(tmp_path / "one.csv", index=False)
+    assert "(no interval: 3 events, fewer than 8)" in command(*line).out
+    several = command("evaluate", str(tmp_path / "one.csv"), "--interval=0.9", "--output=run")
+    assert "`--interval` must be used with one series" in several.err

@@ -91,7 +91,7 @@ def test_weakness_and_chance():
     said = verdict(frame, datasets=names, chance=0.1)
     weak = frame.loc[["s0", "s1"]].mean()
     assert said.sentences["weakness"] == (
-        f"It is not the best on 1 data set of 2; it is weakest on hard: .050, where PCA gets "
+        f"LOF is not the best on 1 data set of 2; it is weakest on hard: .050, where PCA gets "
         f"{weak['PCA']:.3f}."
     ).replace("0.", ".")
     assert said.sentences["chance"] == "Random scores get .100 on average; all detectors are above."

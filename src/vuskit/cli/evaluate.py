@@ -161,6 +161,14 @@ def evaluate(
     measure: Measures = None,
     *,
     given: Given,
+    interval: Annotated[
+        float | None,
+        option(
+            MEASURES,
+            "X",
+            "Confidence level, such as 0.95, of an interval for each value of one series.",
+        ),
+    ] = None,
     chance: Chance = None,
     load: Load = None,
     output: Annotated[
@@ -228,10 +236,17 @@ def evaluate(
         spread=spread,
     )
     inputs = None if output is not None else requested.open()
+    if interval is not None and (inputs is None or len(inputs) > 1):
+        raise InvalidInputError(
+            "`--interval` must be used with one series, got several or --output; for several, "
+            "use --spread bootstrap"
+        )
     if inputs is not None and len(inputs) == 1:
         loaded = load_source(inputs[0], settings.nan)
         notes = (*inputs.notes, *loaded.notes, *summarized(loaded.decisions))
-        _evaluate_one(replace(loaded, notes=notes), settings, wanted, options, train_length)
+        _evaluate_one(
+            replace(loaded, notes=notes), settings, wanted, options, train_length, interval
+        )
         return
     if load is not None:
         raise InvalidInputError(
@@ -248,6 +263,7 @@ def _evaluate_one(
     wanted: Sequence[Measure],
     options: EvaluateOptions,
     train_length: str | None,
+    interval: float | None,
 ) -> None:
     form, html, chance = options.form, options.html, options.chance
     _report_columns(loaded)
@@ -275,6 +291,7 @@ def _evaluate_one(
                 scores,
                 settings=settings,
                 values=values if has_values else None,
+                interval=interval,
             ),
         )
     report = EvaluationReport(

@@ -26,6 +26,8 @@ RECORD_FIELDS = (
     "measure",
     "title",
     "value",
+    "lower",
+    "upper",
     "chance",
     "adjusted",
     "buffer",
@@ -139,6 +141,19 @@ class EvaluationReport:
         top = max(defined) if measure.higher_is_better else min(defined)
         return {name for name, value in values.items() if value == top}
 
+    @property
+    def interval_notes(self) -> list[str]:
+        """Method of the intervals, or why there are none; the same for all scores."""
+        found = (one.intervals for one in self.table.values())
+        return list(dict.fromkeys(str(one) for one in found if one is not None))
+
+    def interval(self, score: str, measure: Measure) -> tuple[float | None, float | None]:
+        """Return the confidence interval of a value; None if there is none."""
+        found = self.table[score].intervals
+        if found is None or math.isnan(found[measure.name][0]):
+            return None, None
+        return found[measure.name]
+
     def records(self) -> Iterator[tuple[Any, ...]]:
         """Yield one row per score and measure, see ``RECORD_FIELDS``; None for missing values."""
         for name, values in self.table.items():
@@ -148,6 +163,7 @@ class EvaluationReport:
                     measure.name,
                     measure.title,
                     values[measure.name],
+                    *self.interval(name, measure),
                     None if self.chance is None else self.chance.mean[measure.name],
                     None if self.adjusted is None else self.adjusted[name][measure.name],
                     self.table.buffer,
@@ -183,6 +199,7 @@ class EvaluationReport:
                 else repr(self.threshold),
                 "k": self.table.k,
             },
+            "interval": self.interval_notes,
             "chance": None if chance is None else {"draws": chance.draws, "seed": chance.seed},
             "measures": [
                 {
@@ -198,6 +215,11 @@ class EvaluationReport:
                 {
                     "name": name,
                     "values": values.to_dict(),
+                    "intervals": {
+                        measure.name: self.interval(name, measure) for measure in self.measures
+                    }
+                    if values.intervals is not None
+                    else None,
                     "adjusted": None if self.adjusted is None else self.adjusted[name],
                 }
                 for name, values in self.table.items()

@@ -47,6 +47,12 @@ def plain_table(report: EvaluationReport, *, width: int = 80) -> str:
     if report.chance is not None:
         values["chance"] = report.chance.mean
     parts = [_by_measure_or_score("measure", report, values, width)]
+    if any(report.interval(name, one)[0] is not None for name in names for one in report.measures):
+        rows = [
+            [one.title, *(interval_text(report, name, one) for name in names)]
+            for one in report.measures
+        ]
+        parts.append(TableLayout(["interval", *names], rows).to_text(width))
     if report.adjusted is not None:
         parts.append(_by_measure_or_score("adjusted", report, report.adjusted, width))
     return "\n".join(["\n\n".join(parts), *_text_notes(report)])
@@ -74,7 +80,17 @@ def _single(report: EvaluationReport, name: str) -> str:
         header += ["chance", "adjusted"]
         columns += [report.chance.mean, report.adjusted[name]]
     rows = [[m.title, *(f"{column[m.name]:.4f}" for column in columns)] for m in report.measures]
+    if report.interval_notes:
+        header.insert(2, "interval")
+        for row, measure in zip(rows, report.measures, strict=True):
+            row.insert(2, interval_text(report, name, measure))
     return TableLayout(header, rows).to_text()
+
+
+def interval_text(report: EvaluationReport, score: str, measure: Measure) -> str:
+    """Return the bounds of an interval; empty if there is none."""
+    low, high = report.interval(score, measure)
+    return "" if low is None else f"{low:.3f} to {high:.3f}"
 
 
 def _text_notes(report: EvaluationReport) -> list[str]:
@@ -84,7 +100,7 @@ def _text_notes(report: EvaluationReport) -> list[str]:
 
 def footnotes(report: EvaluationReport) -> list[str]:
     """Return lines for below a table of measures: settings and chance."""
-    notes = [f"({report.table.settings})"]
+    notes = [f"({report.table.settings})", *(f"({one})" for one in report.interval_notes)]
     if report.chance is not None:
         notes.append(f"(chance: mean of {report.chance.draws} random scores)")
     return notes
