@@ -394,8 +394,8 @@ def _weakness(comparison: TableComparison, leader: str, datasets: Mapping[Hashab
     rival = (direction * groups.loc[place].drop(leader)).idxmax()
     lost = plural(int((gaps < 0).sum()), "data set")
     return (
-        f"{leader} is not the best on {lost} of {len(groups)}; it is weakest on {place}: {own}, where "
-        f"{rival} gets {_value(groups.loc[place, rival])}."
+        f"{leader} is not the best on {lost} of {len(groups)}; it is weakest on {place}: {own}, "
+        f"where {rival} gets {_value(groups.loc[place, rival])}."
     )
 
 
