@@ -105,7 +105,6 @@ def test_reasons_are_told(command, scores):
         (("SCORES", "--only", "fig-99"), "`--only` must name figures"),
         (("SCORES", "--pairs", "AE"), "`--pairs` must be two detectors such as AE:OCSVM"),
         (("nowhere",), "there is no such file or folder"),
-        (("SCORES", "--executor", "cloud"), "`--executor` must be one of"),
     ],
 )
 def test_mistakes_are_told_before_the_work(command, scores, tmp_path, options, message):
