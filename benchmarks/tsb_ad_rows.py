@@ -20,15 +20,21 @@ import stumpy
 import vuskit
 from vuskit.datasets import read_series
 
-# Files of the same length and labels: name in TSB-UAD, name in TSB-AD.
+# All files that were tried. Length and numbers of anomalies and anomalous points agree; the values
+# could not be compared. Name in TSB-UAD, name in TSB-AD.
 SERIES = {
     "NAB/NAB_data_KnownCause_3": "001_NAB_id_1_Facility_tr_1007_1st_2014",
+    "NAB/NAB_data_CloudWatch_1": "019_NAB_id_19_Facility_tr_1007_1st_1171",
     "NAB/NAB_data_Traffic_3": "005_NAB_id_5_Traffic_tr_594_1st_1645",
     "NAB/NAB_data_KnownCause_1": "016_NAB_id_16_Environment_tr_1816_1st_3540",
     "KDD21/249_UCR_Anomaly_weallwalk_2753_8285_8315": "310_UCR_id_8_HumanActivity_tr_2631_1st_8285",
     "KDD21/019_UCR_Anomaly_DISTORTEDGP711MarkerLFM5z1_5000_6168_6212": (
         "419_UCR_id_117_Facility_tr_3000_1st_6168"
     ),
+    "KDD21/053_UCR_Anomaly_DISTORTEDWalkingAceleration1_1500_2764_2995": (
+        "334_UCR_id_32_HumanActivity_tr_1671_1st_2764"
+    ),
+    "NASA-SMAP/T-3.test": "549_SMAP_id_19_Sensor_tr_1998_1st_2098",
     "KDD21/066_UCR_Anomaly_DISTORTEDinsectEPG2_3700_8000_8025": (
         "437_UCR_id_135_Medical_tr_2499_1st_8000"
     ),
