@@ -509,7 +509,7 @@ def test_bayesian_test_and_statement_in_latex(command, tmp_path):
 
 def test_caption_and_label_in_latex(command, wide):
     latex = command(
-        "compare", "wide.csv", "--latex", "--caption", "Means & ranks", "--label", "tab:a"
+        "compare", "wide.csv", "--latex", "--caption", "Means & ranks", "--table-label", "tab:a"
     ).out
     assert latex.count("\\label{tab:a}") == 1
     assert "\\caption{Means \\& ranks. " in latex

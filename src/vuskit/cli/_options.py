@@ -134,7 +134,8 @@ Caption = Annotated[
     str | None, option(OUTPUT, "TEXT", "Caption of the LaTeX table instead of the usual one.")
 ]
 TableLabel = Annotated[
-    str | None, option(OUTPUT, "NAME", "Label of the LaTeX table, such as tab:means.")
+    str | None,
+    option(OUTPUT, "NAME", "Label of the LaTeX table, such as tab:means."),
 ]
 LatexWidth = Annotated[
     int | None,

@@ -114,7 +114,7 @@ def compare(
         flag("--statement", "Write only a paragraph for a paper; with --latex, in LaTeX.", OUTPUT),
     ] = False,
     caption: Caption = None,
-    label: TableLabel = None,
+    table_label: TableLabel = None,
     width: LatexWidth = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -240,7 +240,7 @@ def compare(
         answer.content(),
         text=answer.to_text,
         csv=lambda: frame_csv(found.to_frame()),
-        latex=lambda: answer.to_latex(caption=caption, label=label, width=width),
+        latex=lambda: answer.to_latex(caption=caption, label=table_label, width=width),
         markdown=table_forms(*tables)["markdown"],
     )
     if ranks is not None:
