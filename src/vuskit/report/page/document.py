@@ -87,7 +87,8 @@ def _wrapping(name: str) -> dict[str, str]:
 def answers(sentences: Mapping[str, str]) -> str:
     """Return the sentences of a verdict, each beside the title of its question."""
     return "".join(
-        f"<p>{element('b', title)}{element('span', text)}</p>" for title, text in sentences.items()
+        f"<p>{element('strong', title)}{element('span', text)}</p>"
+        for title, text in sentences.items()
     )
 
 

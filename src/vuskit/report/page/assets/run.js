@@ -225,7 +225,7 @@ benchmark.figures = (place, run, state) => {
     const found = compared();
     const text = found.pending ? "Computing the tests…" : `No verdict: ${found.error}${found.error?.endsWith(".") ? "" : "."}`;
     byId("verdict").replaceChildren(...Object.entries(found.error ? { "": text } : found.verdict.sentences).map(([question, sentence]) =>
-      element("p", {}, element("b", { text: run.questions[question] ?? "" }), element("span", { text: sentence }))));
+      element("p", {}, element("strong", { text: run.questions[question] ?? "" }), element("span", { text: sentence }))));
   };
   // ---- all pairs ----
   const matrixOf = (found, measure) => {
