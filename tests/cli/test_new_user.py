@@ -122,7 +122,7 @@ def test_one_class_only(command, label, kind):
 SENTENCES = {
     "typo.csv": ("lable,A\n0,1.5\n1,2\n", "did you mean --label lable?"),
     "one_column.csv": ("score\n0.5\n0.7\n", "there must be labels besides the scores"),
-    "labels_only.csv": ("label\n0\n1\n", "there must be a column of scores besides 'label'"),
+    "labels_only.csv": ("label\n0\n1\n", "got 'label'; name one with --score"),
     "sheet.xlsx": ("PK\x03\x04", "a workbook must be saved as csv first"),
     "sheet.csv": ("PK\x03\x04", "not a csv file but an Excel workbook or another archive"),
     "table.txt": ("label,A\n0,1\n", "must end in .csv, .tsv, .parquet"),
@@ -207,7 +207,7 @@ def test_full_disk_leaves_no_half_file(command, small_disk):
     outcome = command("evaluate", "scores.csv", "--html", small_disk / "page.html")
     assert outcome.code == 2
     assert "page.html cannot be written: the disk is full; free some space" in outcome.err
-    scenarios = ("study", "scenarios", "--measure", "f_score", "--points", "500")
+    scenarios = ("study", "scenarios", "--measure", "f_score", "--set", "n_points=500")
     outcome = command(*scenarios, "--output", small_disk)
     assert outcome.code == 2
     assert "the disk is full" in outcome.err

@@ -105,6 +105,7 @@ def test_reasons_are_told(command, scores):
         (("SCORES", "--only", "fig-99"), "`--only` must name figures"),
         (("SCORES", "--pairs", "AE"), "`--pairs` must be two detectors such as AE:OCSVM"),
         (("nowhere",), "there is no such file or folder"),
+        (("SCORES", "--dask", "cloud"), "`--dask` must be local, the address of a scheduler"),
     ],
 )
 def test_mistakes_are_told_before_the_work(command, scores, tmp_path, options, message):

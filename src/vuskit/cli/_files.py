@@ -74,7 +74,7 @@ def plan_folder(target: Path) -> Path:
     >>> plan_folder(Path("bench-run")).name
     'bench-run'
     """
-    if target.suffix != _PLAN or not target.is_file():
+    if target.suffix != _PLAN or target.is_dir():
         return target
     from vuskit.bench.plan import planned_folder
 

@@ -297,6 +297,11 @@ def executor_of(dask: str | None, processes: int = 0) -> ExecutorSettings:
     workers = processes or usable_cores()
     if dask is None:
         return ExecutorSettings("local", workers)
+    if dask != "local" and ":" not in dask and not dask.endswith(".json"):
+        raise InvalidInputError(
+            f"`--dask` must be local, the address of a scheduler such as tcp://HOST:8786, or the "
+            f".json file that it writes, got {dask!r}"
+        )
     return ExecutorSettings("dask", workers, None if dask == "local" else dask)
 
 

@@ -11,7 +11,6 @@ import typer
 
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import quoted
-from vuskit.buffers import parse_buffer
 from vuskit.cli import _completion as complete
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import atomic_folder, check_exists, check_page, plan_folder, write_file
@@ -43,13 +42,13 @@ from vuskit.cli._options import (
     series_option,
 )
 from vuskit.cli._output import chosen_format, emit, say
-from vuskit.cli._parameters import given_of
+from vuskit.cli._parameters import Given, given_of
 from vuskit.cli._progress import ProgressBar
 from vuskit.cli._stopping import resumable
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.parameters import literal, params_of
+from vuskit.parameters import Param, params_of
 
 if TYPE_CHECKING:
     from vuskit.studies import Study, StudyResult
@@ -58,8 +57,8 @@ DEFAULT_OUTPUT = Path("out") / "studies"
 _LISTED = 5
 _NO_VALUES_NEEDED = ("auto", "median_anomaly", "mean_anomaly")
 _QUICK_REPEATS, _QUICK_BUDGET = 3, 120.0
-_TIMING = {"repeats": 10, "clock": "wall", "average": "median", "thresholds": 250}
 _SETTINGS = params_of(EvaluationSettings)
+_TIMED_SETTINGS = {name: _SETTINGS[name] for name in ("buffer", "thresholds")}
 
 AsPublished = Annotated[
     bool,
@@ -161,6 +160,8 @@ def study(
     if buffer is not None:
         values["buffer"] = buffer
     place = None if scores is None else plan_folder(check_exists(scores))
+    if published is not None:
+        check_exists(published)
     refused: dict[str, InvalidInputError] = {}
     if is_timing:
         given |= {"contestants": only, "budget": budget}
@@ -174,7 +175,7 @@ def study(
     files = [_write(one, folder, figure_format, as_latex) for one in results]
     comparison = None
     if published is not None:
-        comparison = compare_with_published(results, check_exists(published))
+        comparison = compare_with_published(results, published)
     _emit(form, results, files, comparison, folder)
     if html is not None:
         from vuskit.report.page import studies_page_html
@@ -281,11 +282,7 @@ class _Runner:
 
 def _study_of(kind: type[Study[Any]], values: dict[str, str], common: dict[str, Any]) -> Study[Any]:
     """Return the study with the values of ``--set``."""
-    chosen = given_of(
-        {**kind.options(), **_SETTINGS},
-        {"buffer": values["buffer"]} if "buffer" in values else {},
-        [f"{name}={text}" for name, text in values.items() if name != "buffer"],
-    )
+    chosen = _given({**kind.options(), **_SETTINGS}, values)
     strategy = chosen.get("buffer")
     if kind.input == "none" and isinstance(strategy, str) and strategy not in _NO_VALUES_NEEDED:
         raise InvalidInputError(
@@ -293,6 +290,12 @@ def _study_of(kind: type[Study[Any]], values: dict[str, str], common: dict[str, 
             "points, or median-anomaly"
         )
     return kind.create(**common, **chosen)
+
+
+def _given(known: dict[str, Param], values: dict[str, str]) -> Given:
+    """Check the values of ``--set`` and of ``--buffer``."""
+    others = [f"{name}={text}" for name, text in values.items() if name != "buffer"]
+    return given_of(known, {"buffer": values.get("buffer")}, others)
 
 
 def _timing_folder(scores: Path | None) -> Path:
@@ -309,33 +312,32 @@ def _timing(
     **how: Any,
 ) -> Any:
     """Time the measures on generated series, or on those of a folder."""
-    from vuskit.studies.timing import synthetic_cases, timing_study
+    from vuskit.studies.timing import TimingStudy, synthetic_cases
     from vuskit.studies.timing.cases import real_cases
 
-    given = {name: literal(text) for name, text in values.items()}
-    for name in given:
-        check_choice("--set", name, [*_TIMING, "buffer"])
+    given = _given({**TimingStudy.options(), **_TIMED_SETTINGS}, values)
+    if "measure_options" in given:
+        raise InvalidInputError(
+            f"`--set` must name a parameter of the study, got {given['measure_options'][0]!r}; "
+            "options of measures are not timed"
+        )
+    varied = {name: given.pop(name) for name in _TIMED_SETTINGS if name in given}
     if scores is None:
-        for name in ("buffer", "thresholds"):
-            if name in given:
-                raise InvalidInputError(
-                    f"`{name}` must be used with SCORES; for generated series, the study varies it"
-                )
+        for name in varied:
+            raise InvalidInputError(
+                f"`{name}` must be used with SCORES; for generated series, the study varies it"
+            )
         cases = synthetic_cases(quick=quick)
     else:
         if not scores.is_dir():
             raise InvalidInputError(
                 f"`SCORES` must be a folder, got the file {str(scores)!r}; give its folder"
             )
-        length = parse_buffer(str(given.get("buffer", 5)), name="--buffer")
-        cases = real_cases(scores, buffer=length, thresholds=given.get("thresholds", 250))
-    chosen = {**_TIMING, **({"repeats": _QUICK_REPEATS} if quick else {}), **given}
-    check_choice("average", chosen["average"], ("median", "mean"))
+        cases = real_cases(scores, **{"buffer": 5, "thresholds": 250, **varied})
+    task = TimingStudy(**({"repeats": _QUICK_REPEATS} if quick else {}) | given)
     with resumable(folder / "runs"), ProgressBar(delay=0) as bar:
-        result = timing_study(
+        result = task.run(
             cases,
-            repeats=chosen["repeats"],
-            clock=chosen["clock"],
             budget=budget or (_QUICK_BUDGET if quick else None),
             folder=folder / "runs",
             progress=bar.show,
@@ -343,7 +345,7 @@ def _timing(
         )
     if not result.samples:
         raise InvalidInputError("the budget is too short for any cell; give a larger --budget")
-    return replace(result, average=chosen["average"])
+    return result
 
 
 # -- output ----------------------------------------------------------------------------------------

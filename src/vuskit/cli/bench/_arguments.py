@@ -29,7 +29,9 @@ def open_run(target: Path) -> Run:
     """Open a run folder, the folder of a plan, or a pack."""
     from vuskit.bench import Run
 
-    return Run(plan_folder(check_exists(target)))
+    if target.suffix != DEFAULT_PLAN.suffix:  # otherwise the error says how to write a plan
+        check_exists(target)
+    return Run(plan_folder(target))
 
 
 def plan_of(target: Path, *, allow_code: bool) -> Plan:

@@ -123,9 +123,11 @@ def _section_data(result: StudyResult) -> dict[str, Any]:
 
 def _verdicts(result: StudyResult) -> dict[str, Verdict]:
     """Return the verdict of each comparison of measures of a study."""
+    if not hasattr(result, "comparisons"):
+        return {}
     titles = {one.name: one.title for one in result.measures}
     found = {}
-    for name, one in getattr(result, "comparisons", dict)().items():
+    for name, one in result.comparisons().items():
         renamed = compare_columns(
             one.table.rename(columns=titles),
             title=one.title,

@@ -34,6 +34,7 @@ from vuskit.engine import (
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 from vuskit.kernels.backend import core_name
+from vuskit.parameters import Param, one_of, param, whole
 from vuskit.store.identity import code_of, key_of
 from vuskit.store.store import Store
 from vuskit.studies.base import Study
@@ -63,9 +64,23 @@ Runs = list[list[float]]
 class TimingStudy(Study[TimingResult]):
     """Execution time and memory of the measures and of the paper's algorithms."""
 
+    repeats: int = param(10, whole(1), "Timed runs of each algorithm on each case.", metavar="N")
+    clock: str = param("wall", one_of(*CLOCKS), "Wall time, or CPU time of all threads.")
+    average: str = param(
+        "median",
+        one_of("median", "mean"),
+        "Average in figures: median with quartiles, or mean with standard deviation.",
+    )
+
+    @classmethod
+    def options(cls) -> dict[str, Param]:
+        """Return the options by name; those of measures are not timed."""
+        return {name: one for name, one in super().options().items() if name != "measure_options"}
+
     def run(self, source: Any = None, **how: Any) -> TimingResult:
-        """Run the study; parameters as for :func:`timing_study`."""
-        return timing_study(source, **how)
+        """Run the study; other parameters as for :func:`timing_study`."""
+        found = timing_study(source, repeats=self.repeats, clock=self.clock, **how)
+        return replace(found, average=self.average)
 
 
 def timing_study(
