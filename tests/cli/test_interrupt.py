@@ -170,7 +170,7 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
         thread = threading.Thread(target=stall)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/plant.zip"
-        arguments = ["data", "fetch", "Plant", "--url", url, "--sha256", "0" * 64, "--allow-http"]
+        arguments = ["data", "fetch", "Plant", "--url", url, "--sha256", "0" * 64]
         try:
             err = interrupted(tmp_path, COMMAND, arguments, asked.is_set)
         finally:
@@ -186,7 +186,7 @@ def test_data_fetch_keeps_no_half_data_set(tmp_path):
         ("study all saved --processes 1 --output out", "vuskit.store:Store.save", "series"),
         ("study robustness saved --processes 2 --output out", "vuskit.store:Store.save", "series"),
         ("study timing --only opt --output out", "vuskit.studies.timing.study:_Work.add", "runs"),
-        ("evaluate saved --buffer 9 --output out", "vuskit.bench:Store.save", ""),
+        ("evaluate saved --buffer 9 --output out", "vuskit.store:Store.save", ""),
         ("paper saved --only fig-11 --output out", "vuskit.store:Store.save", "work/results"),
         ("demo --output out --quick", "vuskit.store:Store.save", "benchmark"),
     ],

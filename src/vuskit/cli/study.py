@@ -334,7 +334,9 @@ def _timing(
                 f"`SCORES` must be a folder, got the file {str(scores)!r}; give its folder"
             )
         cases = real_cases(scores, **{"buffer": 5, "thresholds": 250, **varied})
-    task = TimingStudy(**({"repeats": _QUICK_REPEATS} if quick else {}) | given)
+    if quick:
+        given.setdefault("repeats", _QUICK_REPEATS)
+    task = TimingStudy(**given)
     with resumable(folder / "runs"), ProgressBar(delay=0) as bar:
         result = task.run(
             cases,

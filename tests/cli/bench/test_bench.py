@@ -382,7 +382,7 @@ def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys):
         main.run()
     assert ended.value.code == 2
     error = capsys.readouterr().err
-    assert "`status` must be one of 'ERROR', 'TIMEOUT', 'OOM', 'KILLED', 'SKIPPED'" in error
+    assert "`--status` must be one of 'ERROR', 'TIMEOUT', 'OOM', 'KILLED', 'SKIPPED'" in error
     assert "Traceback" not in error
 
 

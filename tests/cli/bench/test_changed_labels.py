@@ -17,7 +17,7 @@ series = [{folder = "nab", format = "nab"}]
 detectors = [{name = "values"}, {name = "random"}]
 evaluate = [{measures = ["auc_pr", "vus_pr"], buffer = 4}]
 """
-STUDY = ("--measure", "auc_pr", "--perturbation", "lag", "--count", "5", "--processes", "1")
+STUDY = ("--measure", "auc_pr", "--set=perturbations=lag", "--set=count=5", "--processes", "1")
 
 
 def time_at(place):

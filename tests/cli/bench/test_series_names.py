@@ -73,7 +73,7 @@ def test_every_command_tells_them_apart(base, command, tmp_path):
 
 
 def test_studies_tell_them_apart(base, run, command):
-    quick = ("--measure", "auc_pr", "--perturbation", "lag", "--count", "5", "--processes", "1")
+    quick = ("--measure", "auc_pr", "--set=perturbations=lag", "--set=count=5", "--processes", "1")
     done = command("study", "robustness", "bench-run", *quick, "-o", "one")
     assert done.code == 0, done.err
     result = load_study_results(base / "one")[0]

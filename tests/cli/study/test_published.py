@@ -95,9 +95,9 @@ def test_published_values_next_to_ours(folder, published, tmp_path, form):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("--set=noise=normals:0:1",), "`--noise` must be uniform[:X] or normal"),
+        (("--set=noise=normals:0:1",), "`noise` must be uniform[:X] or normal"),
         (("--set=lag=labels:2",), "must be a number from 0 to 1"),
-        (("--set=vus_pr",), "must have the form NAME.OPTION=VALUE"),
+        (("--set=vus_pr",), "`--set` must have the form NAME=VALUE"),
         (("--published", "missing"), "missing"),
     ],
 )
