@@ -208,7 +208,7 @@ def test_the_leaderboard_is_shown_with_the_best_marked_and_whom_it_leaves_out(fo
     assert "<td>chance</td>" in (folder / "board.html").read_text()
     with pytest.raises(VuskitError, match="`--unit` must be one of 'series', 'dataset', got 'set'"):
         invoke("leaderboard", "--unit", "set")
-    with pytest.raises(VuskitError, match="`by` must be 'series' for shape 'values'"):
+    with pytest.raises(VuskitError, match="`--unit` must be 'series' for shape 'values'"):
         invoke("export", "--unit", "dataset")
     with pytest.raises(VuskitError, match=r"`--output` must be a file that ends in \.csv or "):
         invoke("export", "-o", "board.txt")
@@ -227,7 +227,7 @@ def test_a_leaderboard_needs_a_series_that_all_detectors_share(folder):
     (folder / "saved").mkdir()
     three_scores().to_frame().to_csv(folder / "saved" / "other.csv", index=False)
     invoke("run", "--plain")
-    with pytest.raises(VuskitError, match=r"all detectors, got none for .*Random 2.* late 1"):
+    with pytest.raises(VuskitError, match=r"all detectors, got none.* late 1.* Random 2"):
         invoke("leaderboard")
     with pytest.raises(VuskitError, match=r"all detectors, got none for"):
         invoke("export", "--shape", "leaderboard")
@@ -288,7 +288,7 @@ def test_a_missing_plan_or_run_is_told_in_a_sentence(folder):
             "`plan` must be a file that exists, got 'bench.toml'; "
             "write one with: vuskit bench init bench.toml"
         )
-    with pytest.raises(VuskitError, match="`RUN` must be a run folder or a plan, got 'nowhere'"):
+    with pytest.raises(VuskitError, match="nowhere: there is no such file or folder"):
         invoke("status", "nowhere")
     with pytest.raises(VuskitError, match="`plan` must be a readable TOML file"):
         invoke("run", folder)
@@ -445,7 +445,7 @@ def hidden(values):
 
 
 def test_integers_that_floats_would_round_keep_their_order(tmp_path, monkeypatch):
-    """Scores of detectors, NumPy files and texts; complex and masked scores are errors."""
+    """Scores of detectors and NumPy files; in texts, they are errors like complex scores."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bench.toml").write_text(LARGE_PLAN)
     (tmp_path / "large.py").write_text(LARGE)
@@ -463,8 +463,10 @@ def test_integers_that_floats_would_round_keep_their_order(tmp_path, monkeypatch
     assert invoke("run", "--plain").exit_code == 3
     table = Run("bench-run").table(shape="wide").set_index("detector")
     expected = vuskit.evaluate(labels, values, buffer=4, measures=["auc_pr", "vus_pr"])
-    for name in ("large:large", "signed", "unsigned", "text", "longer"):
+    for name in ("large:large", "signed", "unsigned"):
         assert dict(table.loc[name, list(expected)]) == pytest.approx(dict(expected), abs=1e-12)
     told = invoke("status").output
+    for name in ("text", "longer"):
+        assert table.loc[name, "auc_pr"] is None or np.isnan(table.loc[name, "auc_pr"])
     assert "must be real numbers, got" in told
     assert "must not be masked, got a masked value at index 29" in told
