@@ -9,7 +9,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
