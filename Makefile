@@ -194,7 +194,7 @@ $(INTEGRATIONS)/.done: $(PROJECT)
 		aeon==1.6.0 lightning==2.6.6 pyspark==4.3.0 torch==2.13.0 pytest hypothesis
 	@touch $@
 
-test-integrations: $(INTEGRATIONS)/.done $(LIBRARY) ## Test aeon, Lightning and Spark in an environment of their own; needs java
+test-integrations: $(INTEGRATIONS)/.done $(LIBRARY) ## Test aeon, Lightning and Spark in a separate environment; needs java
 	$(ONE_THREAD) $(INTEGRATIONS)/$(SCRIPTS)/python -m pytest -q -p no:cacheprovider -m integration tests/test_integrations.py
 
 clean: ## Remove environments and outputs

@@ -36,7 +36,7 @@ def test_several_scores_are_reported_once():
     assert text.startswith("one (AUC-ROC 0.01), two (AUC-ROC ")
     assert "look inverted" in text
     assert "good" not in text
-    assert text.endswith("one series is no reason to negate them.")
+    assert text.endswith("do not negate them because of one series.")
 
 
 def test_series_below_chance_are_named_and_counted():
@@ -44,7 +44,7 @@ def test_series_below_chance_are_named_and_counted():
     text = inverted_text({"a": 0.1, "b": 0.1}, places)
     assert "a: below 0.5 on 4 of 9 series (x/1, x/2, y/1 and 1 more)." in text
     assert text.endswith("if low scores mean anomalous, negate them.")
-    assert "no reason" in inverted_text({"b": 0.1}, {"b": places["b"]})
+    assert "because of one series" in inverted_text({"b": 0.1}, {"b": places["b"]})
 
 
 def test_nothing_is_ranked_just_to_warn():

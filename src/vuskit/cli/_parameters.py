@@ -28,7 +28,7 @@ def takes(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Replace a command's parameter ``given: Given`` by options for the parameters of classes.
 
-    ``flags`` get options of their own; all others are given by ``--set NAME=VALUE``. ``defaults``
+    ``flags`` get options; all others are given by ``--set NAME=VALUE``. ``defaults``
     differ from those of the classes; the command applies them.
     """
     listed = (pair for cls in classes for pair in params_of(cls).items())

@@ -72,5 +72,7 @@ def inverted_text(
     ]
     text += "".join([".", *counts]) if counts else " on this series."
     if all(len(series) < 2 for _, (series, _) in places):
-        return f"{text} High scores must mean anomalous; one series is no reason to negate {thing}."
+        return (
+            f"{text} High scores must mean anomalous; do not negate {thing} because of one series."
+        )
     return f"{text} High scores must mean anomalous; if low scores mean anomalous, negate {thing}."

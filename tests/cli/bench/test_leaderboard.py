@@ -93,7 +93,7 @@ executor = {workers = 1}
     (note,) = [line for line in board.stderr.splitlines() if "inverted" in line]
     assert re.match(r"note: own:upside_down \(AUC-ROC 0.0\d\) looks inverted: far below", note)
     assert "below 0.5 on 1 of 1 series (data/spikes)" in note
-    assert "one series is no reason to negate it" in note
+    assert "do not negate it because of one series" in note
     assert list(Run(tmp_path / "run").inverted_detectors()) == ["own:upside_down"]
 
 
