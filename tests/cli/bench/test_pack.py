@@ -82,7 +82,7 @@ def test_verify_computes_own_measures_if_allowed(place):
     found = vuskit(place, "bench", "verify", "first.vuskit.zip", "--allow-code", "--json")
     assert found.returncode == 0, found.stderr
     content = json.loads(found.stdout)
-    assert (content["values"], content["skipped"], content["problems"]) == (12, 0, [])
+    assert (content["n_values"], content["n_skipped"], content["problems"]) == (12, 0, [])
     (place / "own_measure.ran").unlink()
 
 

@@ -89,7 +89,7 @@ def test_studies_tell_them_apart(base, run, command):
         assert {f"{series.dataset}/{series.name}" for series in read} == TITLES
     both = open_scores([base / "saved" / "plantA", base / "saved" / "plantB"])
     assert {one.name for one in both} == TITLES
-    memory = open_scores([one.load() for one in both])
+    memory = open_scores([one.read() for one in both])
     assert len({one.name for one in memory}) == 2
 
 
