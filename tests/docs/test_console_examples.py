@@ -59,7 +59,8 @@ class Block:
     def commands(self):
         """Command lines and what the page says they print."""
         if self.language == "bash":
-            yield from ((shlex.split(line, comments=True), "") for line in self.body.splitlines())
+            lines = self.body.replace("\\\n", " ").splitlines()
+            yield from ((shlex.split(line, comments=True), "") for line in lines)
             return
         for part in re.split(r"^\$ ", self.body, flags=re.MULTILINE)[1:]:
             line, _, output = part.partition("\n")

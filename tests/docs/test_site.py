@@ -33,12 +33,9 @@ PUBLIC = {
         "vuskit.studies.timing",
     ],
     "report": [
-        "vuskit.report.evaluation",
         "vuskit.figures",
-        "vuskit.report.latex",
         "vuskit.report.page",
         "vuskit.report.publication",
-        "vuskit.report.tables",
     ],
     "paper": ["vuskit.paper"],
     "explore": ["vuskit.explore"],
