@@ -123,7 +123,7 @@ def run_command(clock: Clock, path: Path) -> float:
     settings = vuskit.EvaluationSettings(buffer=BUFFER)
     with clock:
         values = evaluate_inputs(
-            open_inputs(path, columns=Columns(by="series", score="score")),
+            open_inputs(path, columns=Columns(by="series", score="score", order="t")),
             settings=settings,
             executor=ExecutorSettings("local", 1),
         )

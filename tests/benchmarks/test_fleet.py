@@ -20,4 +20,5 @@ def test_fleet(options):
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
     assert lines[0] == "5 series of 60 points, duckdb"
-    assert [line.split()[0] for line in lines[2:]] == ["loop", "frame", "ratio"]
+    rows = [line.split("  ")[0].strip() for line in lines[2:]]
+    assert rows == ["loop", "frame", "command", "frame / loop", "command / frame"]
