@@ -23,7 +23,7 @@ _APART = 2.0  # points around a name
 _ROUNDS = 4
 _SAMPLES = 25  # points of a line
 _TURN = 0.05  # cost of a name above instead of next to a circle, in areas of the name
-_ON_NAME, _ON_CIRCLE = 10.0, 5.0
+_ON_NAME, _ON_CIRCLE = 10.0, 10.0
 
 
 def spread_labels(
