@@ -287,7 +287,16 @@ def test_edited_code_of_a_measure_is_noticed_on_the_command_line(tmp_path):
     helpers.write_text(HELPERS)
     known = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     line = [*COMMAND, "study", "consistency", files, "--load", own, "--measure", "own,auc_pr"]
-    line += ["--set", "min_series=2", "--buffer", 24, "--processes", 1, "--output", tmp_path / "out"]
+    line += [
+        "--set",
+        "min_series=2",
+        "--buffer",
+        24,
+        "--processes",
+        1,
+        "--output",
+        tmp_path / "out",
+    ]
 
     def study_again():
         """Number of stored series, and the first series' values of the measure."""
