@@ -159,10 +159,10 @@ def test_bad_options_are_refused(several, options, message):
 
 def test_nothing_to_study_is_refused(tmp_path):
     with pytest.raises(
-        InvalidInputError, match="must contain files that end in .* got an empty folder"
+        InvalidInputError, match=r"must contain files that end in .* got an empty folder"
     ):
         open_scores(tmp_path)
-    with pytest.raises(InvalidInputError, match="there is no such file or folder"):
+    with pytest.raises(InvalidInputError, match="no such file or folder"):
         open_scores(tmp_path / "nowhere")
     with pytest.raises(InvalidInputError, match="got int"):
         open_scores(3)
