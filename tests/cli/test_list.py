@@ -59,6 +59,17 @@ def test_parameters_of_a_detector(command):
     assert "n_neighbors" in rows["lof"]["parameters"]
 
 
+def test_parameters_of_the_study_of_times_can_be_set(command):
+    listed = json.loads(command("list", "studies", "timing", "--json").out)
+    assert [one["name"] for one in listed] == ["repeats", "clock", "average"]
+    for one in listed:
+        refused = command("study", "timing", f"--set={one['name']}=0")
+        assert refused.code == 2
+        assert f"`{one['name']}` must be " in refused.err
+    refused = command("study", "timing", "--set=auc_pr.interpolation=trapezoid")
+    assert "`--set` must name a parameter of the study" in refused.err
+
+
 def test_parameters_of_a_study(command):
     rows = json.loads(command("list", "studies", "robustness", "--json").out)
     assert {"name": "count", "default": "10"}.items() <= rows[
