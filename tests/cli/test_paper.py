@@ -67,7 +67,7 @@ def test_json_and_csv(command, scores, tmp_path):
     for one in found["exhibits"]:
         assert all((tmp_path / name).is_file() for name in one["files"])
     rows = list(csv.DictReader(io.StringIO(command(*line, "--csv").out)))
-    assert [int(row["number"]) for row in rows] == list(range(1, 12))
+    assert [int(row["number"]) for row in rows] == list(range(1, 31))
 
 
 def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path, cluster):
