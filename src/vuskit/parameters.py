@@ -136,8 +136,8 @@ def number(
     return found
 
 
-def one_of(*choices: str) -> Check:
-    """Return a check for one of several names.
+def one_of(*choices: str | Mapping[str, Any]) -> Check:
+    """Return a check for one of several names, or for a key of one mapping.
 
     Examples
     --------
@@ -147,8 +147,9 @@ def one_of(*choices: str) -> Check:
     vuskit.errors.InvalidInputError: `impute` must be one of 'linear', 'previous', got 'linaer'; \
 did you mean 'linear'?
     """
-    words = f"one of {', '.join(map(repr, choices))}"
-    return Check(words, lambda name, value: check_choice(name, value, choices), choices)
+    known: Any = choices if isinstance(choices[0], str) else choices[0]
+    words = f"one of {', '.join(map(repr, known))}"
+    return Check(words, lambda name, value: check_choice(name, value, known), tuple(known))
 
 
 def _check_flag(name: str, value: Any) -> bool:

@@ -100,7 +100,7 @@ def test_only_permitted_code_runs(packed):
     assert not (workshop.base / "imported").exists()
 
     (workshop.base / "pandas.py").unlink()
-    out, err = command("bench", "verify", folder, "--all", "--allow-code")
+    out, err = command("bench", "verify", folder, "--allow-code")
     assert "12 results, 8 values recomputed, 0 problems" in out
     assert "not recomputed" not in err
     assert workshop.imported.exists()
@@ -125,7 +125,7 @@ def test_a_damaged_score_file_is_repaired_and_evaluated_again(packed):
     now = {value for (_, name), value in workshop.values().items() if name != "auc_roc"}
     assert set(values.values()) == now
     assert workshop.query("SELECT DISTINCT status FROM results") == [("OK",)]
-    command("bench", "verify", workshop.folder, "--all", "--allow-code")
+    command("bench", "verify", workshop.folder, "--allow-code")
 
 
 def test_the_code_of_a_plan():

@@ -69,8 +69,8 @@ def test_an_exported_table_knows_titles_and_directions(long, tmp_path, command):
     assert (found.title("vus_pr"), found.direction("vus_pr")) == ("vus_pr", None)
     assert Results(found.frame.drop(columns="higher_is_better")).direction("delay") is None
     told = command("compare", str(path))
-    assert "by delay (lower is better)" in told.out
+    assert "by Delay (lower is better)" in told.out
     assert "rows: data sets" not in told.err
     told = command("compare", str(path), "--unit", "dataset")
     assert "rows: data sets, each the mean of its series" in told.err
-    assert "by delay (lower is better)" in told.out
+    assert "by Delay (lower is better)" in told.out

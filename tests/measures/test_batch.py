@@ -35,7 +35,7 @@ LABELS, SCORES, OFFSETS = make_series()
 @pytest.mark.filterwarnings("ignore::vuskit.ThresholdResolutionWarning")
 def test_values_equal_evaluator(buffer, thresholds):
     settings = vuskit.EvaluationSettings(buffer=buffer, thresholds=thresholds)
-    values, buffers = evaluate_batch(LABELS, SCORES, OFFSETS, settings, AREAS)
+    values, buffers, _ = evaluate_batch(LABELS, SCORES, OFFSETS, settings, AREAS)
     assert values.shape == (4, 2, 6)
     for series, (start, stop) in enumerate(itertools.pairwise(OFFSETS)):
         evaluator = vuskit.Evaluator(LABELS[start:stop], measures=AREAS, settings=settings)
@@ -48,7 +48,7 @@ def test_values_equal_evaluator(buffer, thresholds):
 def test_buffer_choice():
     choice = vuskit.choose_buffer("median_anomaly", y_true=[0, 1, 1, 0])
     settings = vuskit.EvaluationSettings(buffer=choice)
-    _, buffers = evaluate_batch(LABELS, SCORES, OFFSETS, settings, ["vus_pr"])
+    _, buffers, _ = evaluate_batch(LABELS, SCORES, OFFSETS, settings, ["vus_pr"])
     assert buffers == [(2, "median_anomaly: median length of 1 anomaly")] * 4
 
 

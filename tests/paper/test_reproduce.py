@@ -200,7 +200,9 @@ def test_series_beside_scores_are_told(tmp_path):
     one = make_scored(7).series
     one.to_frame().to_csv(tmp_path / "data" / "alone.csv", index=False)
     found = reproduce(tmp_path / "data", output=tmp_path / "paper", only="table-3")
-    assert found.notes == ("1 series without scores ignored",)
+    (note,) = found.notes
+    assert note.startswith("skipped: ")
+    assert "alone.csv: there must be a column of scores" in note
 
 
 def test_published_values(tmp_path):

@@ -172,7 +172,7 @@ class EvaluationSettings(Checked):
         write=lambda value: "all" if value is None else str(value),
     )
     definition: str = param(
-        JOURNAL.name, one_of(*DEFINITIONS), "Definition of R-AUC and VUS.", shown=True
+        JOURNAL.name, one_of(DEFINITIONS), "Definition of R-AUC and VUS.", shown=True
     )
     step: int = param(1, whole(1), "Step between the buffers of VUS.", metavar="N")
     side: str = param(

@@ -130,7 +130,7 @@ def test_unknown_series_is_named(robust, separable, tmp_path):
 def test_comparison_page_has_effect_sizes(tmp_path):
     table = pd.DataFrame(np.random.default_rng(0).random((20, 4)), columns=list("abcd"))
     files = write_comparison(compare(table), tmp_path)
-    assert shown(files) == {"comparison_diagram.png"}
+    assert shown(files) == {"comparison_diagram.png", "comparison_matrix.png"}
     pairs = pd.read_csv(tmp_path / "comparison_pairs.csv")
     assert len(pairs) == 6
     assert {"p_raw", "p_adjusted", "rank_biserial", "cohens_d"} <= set(pairs.columns)
