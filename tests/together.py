@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 GROUPS = {
     # One browser at a time; its pages are made once.
-    "browser": r"^tests/(report/page/test_\w*browser\w*|paper/test_page)\.py",
+    "browser": r"^tests/(report/page/(test_\w*browser\w*|test_comparison)|paper/test_page)\.py",
     # One run is made and served once.
     "explore": r"^tests/explore/",
     # The site is built once.

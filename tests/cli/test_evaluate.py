@@ -398,8 +398,8 @@ CASES = {
         "label,A\n0,.1\n1,\n0,nan\n1,.2\n",
         [],
         "score column 'A' must hold a number in every row, got none in 2 of 4 (first: row 2); "
-        "fill or drop those rows, name the columns to evaluate with --score, or rank them below all "
-        "others with --set nan=lowest",
+        "fill or drop those rows, name the columns to evaluate with --score, or rank them below "
+        "all others with --set nan=lowest",
     ),
     "text.csv": ("label,A\n0,.1\n1,abc\n", [], "line 3: column 'A' must hold a number, got 'abc'"),
     "inf.csv": ("label,A\n0,.1\n1,inf\n", [], "column 'A' must hold a finite number, got inf"),

@@ -230,7 +230,7 @@ def list_figures() -> list[FigureEntry]:
     >>> for entry in list_figures()[:2]:
     ...     print(entry.name, "-", entry.title)
     critical_difference - mean ranks, and which do not differ significantly
-    sensitivity - measures of one score while threshold, lag, noise or ratio varies
+    comparison_matrix - all pairs: mean difference, wins, ties and losses, adjusted p-value
     """
     return list(_FIGURES.values())
 
