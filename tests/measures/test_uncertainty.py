@@ -59,8 +59,15 @@ def test_intervals_hold_their_values_and_are_reproducible():
     wider = evaluate(labels, score, buffer=40, measures=AREAS, interval=0.99).intervals
     assert all(wider[name][0] < low for name, (low, _) in found.intervals.items())
     assert "block bootstrap over 12 events and" in repr(found)
-    frame = found.to_frame()
+
+
+def test_frames_have_columns_of_bounds():
+    pytest.importorskip("pandas")
+    labels, score = series()
+    given = {"buffer": 20, "measures": AREAS}
+    frame = evaluate(labels, score, interval=0.95, **given).to_frame()
     assert (frame["lower"] < frame["upper"]).all()
+    assert frame.shape[1] == evaluate(labels, score, **given).to_frame().shape[1] + 2
 
 
 def test_spread_over_series_is_that_of_the_resamples():
@@ -100,6 +107,5 @@ def test_many_scores_and_invalid_levels():
     many = evaluate_many(labels, {"a": score, "b": score + 1}, interval=0.95, **given)
     alone = evaluate(labels, score, interval=0.95, **given)
     assert many["a"].intervals == alone.intervals
-    assert alone.to_frame().shape[1] == evaluate(labels, score, **given).to_frame().shape[1] + 2
     with pytest.raises(InvalidInputError, match="`interval` must be"):
         evaluate(labels, score, buffer=20, interval=95)

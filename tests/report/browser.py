@@ -268,7 +268,8 @@ CONTRAST = """(least) => {
   const isSvg = (element) => element instanceof SVGElement;
   const layer = (element) => {
     const style = getComputedStyle(element);
-    const shape = isSvg(element) && !["svg", "g", "text", "tspan"].includes(element.tagName);
+    const areas = !["svg", "g", "line", "text", "tspan"].includes(element.tagName);
+    const shape = isSvg(element) && areas;
     if (isSvg(element) && !shape) return null;
     const { rgb, alpha } = parts(shape ? style.fill : style.backgroundColor);
     const seen = alpha * parseFloat(style.opacity) * (shape ? parseFloat(style.fillOpacity) : 1);
