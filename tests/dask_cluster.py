@@ -43,7 +43,11 @@ def scheduler(workers=2, *, nanny=False):
         for process in reversed(processes):
             process.terminate()
         for process in processes:
-            process.wait()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:  # a worker may wait for a scheduler that is gone
+                kill_tree(process.pid)
+                process.wait()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(file)
 
