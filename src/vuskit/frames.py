@@ -22,9 +22,15 @@ from vuskit.buffers import choose_buffer
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice, check_labels, missing_note
 from vuskit.intervals import Ints
-from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
-from vuskit.measures.settings import SettingOptions, settings_from, with_setting_keywords
+from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.registry import Measure, Measures, resolve_measures
+from vuskit.measures.settings import (
+    EvaluationSettings,
+    SettingOptions,
+    settings_from,
+    with_setting_keywords,
+)
 from vuskit.measures.workspace import warn_long_buffer
 from vuskit.times import TIME_NAMES, check_timezone, read_times
 

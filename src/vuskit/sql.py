@@ -26,8 +26,9 @@ import numpy as np
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_pair
-from vuskit.measures import EvaluationSettings, Evaluator, Measure, Measures, resolve_measures
-from vuskit.measures.settings import SettingOptions, settings_from
+from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.registry import Measure, Measures, resolve_measures
+from vuskit.measures.settings import EvaluationSettings, SettingOptions, settings_from
 from vuskit.measures.workspace import warn_long_buffer
 
 __all__ = ["register"]

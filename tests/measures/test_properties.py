@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit.measures import MeasureProperties, list_properties, register_measure
-from vuskit.measures.registry import Measure
+from vuskit.measures.properties import list_properties
+from vuskit.measures.registry import Measure, MeasureProperties, register_measure
 
 MEASURES = {measure.name: measure for measure in vuskit.list_measures() if measure.group != "own"}
 BUFFER = 8

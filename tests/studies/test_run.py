@@ -20,7 +20,7 @@ from vuskit.engine import ExecutorSettings, Limits
 from vuskit.engine.executors import DaskExecutor
 from vuskit.engine.tasks import NotApplicableError
 from vuskit.errors import InvalidInputError
-from vuskit.measures import Measure
+from vuskit.measures.registry import Measure
 from vuskit.studies import (
     Consistency,
     Robustness,
@@ -177,7 +177,7 @@ def test_executor_and_processes_exclude_each_other():
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from vuskit.measures import Measure
+from vuskit.measures.registry import Measure
 from vuskit.studies import run_study
 
 GATE = Path(sys.argv[4])

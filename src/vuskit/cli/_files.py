@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from vuskit._util.files import atomic_files, atomic_path, check_exists, check_file, reason_of
@@ -82,50 +82,28 @@ def plan_folder(target: Path) -> Path:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that becomes the file on success and is removed on failure.
-
-    Raises
-    ------
-    VuskitError
-        If it cannot be written; the error says why.
-    """
+def _written(path: Path, temporary: AbstractContextManager[Path]) -> Iterator[Path]:
+    """Yield a temporary path; errors say why `path` cannot be written."""
     try:
-        with atomic_path(path) as temporary:
-            yield temporary
+        with temporary as found:
+            yield found
     except OSError as error:
-        raise _refusal(path, error) from error
+        missing = error.errno == errno.ENOENT
+        reason = f"there is no folder {str(path.parent)!r}" if missing else reason_of(error)
+        raise VuskitError(f"{path} cannot be written: {reason}") from error
+
+
+def atomic_file(path: Path) -> AbstractContextManager[Path]:
+    """Yield a temporary path that becomes the file on success and is removed on failure."""
+    return _written(path, atomic_path(path))
+
+
+def atomic_folder(folder: Path) -> AbstractContextManager[Path]:
+    """Yield a temporary folder; on success its files move to the folder."""
+    return _written(folder, atomic_files(folder))
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file atomically.
-
-    Raises
-    ------
-    VuskitError
-        If it cannot be written; the error says why.
-    """
+    """Write a file atomically."""
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-@contextmanager
-def atomic_folder(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder; on success its files move to the folder.
-
-    Raises
-    ------
-    VuskitError
-        If it cannot be written; the error says why.
-    """
-    try:
-        with atomic_files(folder) as temporary:
-            yield temporary
-    except OSError as error:
-        raise _refusal(folder, error) from error
-
-
-def _refusal(path: Path, error: OSError) -> VuskitError:
-    missing = error.errno == errno.ENOENT
-    reason = f"there is no folder {str(path.parent)!r}" if missing else reason_of(error)
-    return VuskitError(f"{path} cannot be written: {reason}")

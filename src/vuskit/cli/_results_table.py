@@ -228,7 +228,7 @@ def _left_out_text(left_out: Mapping[str, str], option: str) -> str:
 
 def _not_values(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, str]:
     """Return columns that cannot be values of a measure, with the reason."""
-    from vuskit.measures import list_measures
+    from vuskit.measures.registry import list_measures
 
     known = {
         plain_name(name): measure.bounds

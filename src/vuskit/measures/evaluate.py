@@ -341,8 +341,7 @@ def evaluate(
         See :class:`vuskit.IntervalTable`. Takes some hundred evaluations.
     measures, settings, values, threads
         As for :class:`Evaluator`.
-    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
-    nan
+    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor, nan
         As for :class:`Evaluator`.
 
     Returns
@@ -413,18 +412,11 @@ def evaluate_many(
         1 for anomalous points, 0 for normal ones.
     y_scores : mapping from name to array-like of shape (n,)
         Scores by detector name. A pandas or polars DataFrame of score columns also works.
-    buffer : int, str or BufferChoice
-        Buffer length of R-AUC and longest buffer of VUS: a number of points, the name of a strategy
-        or a BufferChoice. Required unless `settings` is given.
-    chance : bool, default=False
-        Compute the chance level immediately instead of on first use.
-    interval : float, optional
-        Confidence level, such as 0.95, of intervals for the values: ``intervals`` of the result.
-        See :class:`vuskit.IntervalTable`. Takes some hundred evaluations.
+    chance, interval
+        As for :func:`evaluate`.
     measures, settings, values, threads
         As for :class:`Evaluator`.
-    thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor,
-    nan
+    buffer, thresholds, definition, step, side, threshold, k, buffer_fallback, volume_factor, nan
         As for :class:`Evaluator`.
 
     Returns

@@ -246,15 +246,17 @@ def _adjusted_precision_and_recall(
     return found / (found + false) if found else 0.0, found / work.labels.n_anomalous
 
 
-@measure(
-    title="PA-P",
-    family="event",
-    reference=_XU,
-    parameters={"k": number(0, 1)},
-    settings=ThresholdOptions,
-    misleading_without_chance=True,
-    properties=_PROPERTIES,
-)
+_POINT_ADJUSTED: dict[str, Any] = {
+    "family": "event",
+    "reference": _XU,
+    "parameters": {"k": number(0, 1), "beta": number(above=0)},
+    "settings": ThresholdOptions,
+    "misleading_without_chance": True,
+    "properties": _PROPERTIES,
+}
+
+
+@measure(title="PA-P", **_POINT_ADJUSTED)
 def point_adjusted_precision(
     work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
 ) -> float:
@@ -280,21 +282,11 @@ def point_adjusted_precision(
     return _adjusted_precision_and_recall(work, settings, k)[0]
 
 
-@measure(
-    title="PA-R",
-    family="event",
-    reference=_XU,
-    parameters={"k": number(0, 1)},
-    settings=ThresholdOptions,
-    misleading_without_chance=True,
-    properties=_PROPERTIES,
-)
+@measure(title="PA-R", **_POINT_ADJUSTED)
 def point_adjusted_recall(
     work: Workspace, *, k: float = 0.0, **settings: Unpack[ThresholdOptions]
 ) -> float:
     """Return the point-wise recall after point adjustment.
-
-    Point adjustment marks all points of an anomaly as predicted if one of them is.
 
     Parameters
     ----------
@@ -309,16 +301,7 @@ def point_adjusted_recall(
     return _adjusted_precision_and_recall(work, settings, k)[1]
 
 
-@measure(
-    title="PA-F",
-    family="event",
-    reference=_XU,
-    parameters={"k": number(0, 1), "beta": number(above=0)},
-    settings=ThresholdOptions,
-    misleading_without_chance=True,
-    best_threshold=_best_adjusted_level,
-    properties=_PROPERTIES,
-)
+@measure(title="PA-F", best_threshold=_best_adjusted_level, **_POINT_ADJUSTED)
 def point_adjusted_f_score(
     work: Workspace, *, k: float = 0.0, beta: float = 1.0, **settings: Unpack[ThresholdOptions]
 ) -> float:

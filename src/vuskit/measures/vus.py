@@ -32,11 +32,6 @@ _OVER_BUFFERS = MeasureProperties(
 _PVLDB = "doi:10.14778/3551793.3551830"
 _JOURNAL = "VUS: Effective and Efficient Accuracy Measures for Time-Series Anomaly Detection"
 
-_PARAMETERS = {
-    "algorithm": one_of("fast", *ALGORITHMS),
-    "memory_limit": whole(0),
-}
-
 
 def check_algorithm(settings: EvaluationSettings, options: Mapping[str, Any]) -> None:
     """Reject settings that the algorithms of the paper do not support.
@@ -62,17 +57,28 @@ def check_algorithm(settings: EvaluationSettings, options: Mapping[str, Any]) ->
             )
 
 
-@measure(
-    title="R-AUC-ROC",
-    family="range_auc",
-    group="paper",
-    reference=_PVLDB,
-    parameters=_PARAMETERS,
-    settings=RangeAucOptions,
-    needs="range_auc",
-    check=check_algorithm,
-    properties=_AT_ONE_BUFFER,
-)
+_BOTH: dict[str, Any] = {
+    "group": "paper",
+    "parameters": {"algorithm": one_of("fast", *ALGORITHMS), "memory_limit": whole(0)},
+    "check": check_algorithm,
+}
+_RANGE_AUC = _BOTH | {
+    "family": "range_auc",
+    "reference": _PVLDB,
+    "settings": RangeAucOptions,
+    "needs": "range_auc",
+    "properties": _AT_ONE_BUFFER,
+}
+_VOLUME = _BOTH | {
+    "family": "vus",
+    "reference": _JOURNAL,
+    "settings": VolumeOptions,
+    "needs": "vus",
+    "properties": _OVER_BUFFERS,
+}
+
+
+@measure(title="R-AUC-ROC", **_RANGE_AUC)
 def range_auc_roc(
     work: Workspace,
     *,
@@ -97,17 +103,7 @@ def range_auc_roc(
     return work.areas("range_auc", settings, algorithm, memory_limit).range_auc("roc")
 
 
-@measure(
-    title="R-AUC-PR",
-    family="range_auc",
-    group="paper",
-    reference=_PVLDB,
-    parameters=_PARAMETERS,
-    settings=RangeAucOptions,
-    needs="range_auc",
-    check=check_algorithm,
-    properties=_AT_ONE_BUFFER,
-)
+@measure(title="R-AUC-PR", **_RANGE_AUC)
 def range_auc_pr(
     work: Workspace,
     *,
@@ -126,17 +122,7 @@ def range_auc_pr(
     return work.areas("range_auc", settings, algorithm, memory_limit).range_auc("pr")
 
 
-@measure(
-    title="VUS-ROC",
-    family="vus",
-    group="paper",
-    reference=_JOURNAL,
-    parameters=_PARAMETERS,
-    settings=VolumeOptions,
-    needs="vus",
-    check=check_algorithm,
-    properties=_OVER_BUFFERS,
-)
+@measure(title="VUS-ROC", **_VOLUME)
 def vus_roc(
     work: Workspace,
     *,
@@ -148,9 +134,8 @@ def vus_roc(
 
     Parameters
     ----------
-    buffer : int, str or BufferChoice
-        Longest buffer: a number of points, the name of a strategy of :func:`choose_buffer`, or a
-        BufferChoice. A good choice is the period of the series.
+    buffer
+        As for :func:`vus_pr`.
 
     Examples
     --------
@@ -161,17 +146,7 @@ def vus_roc(
     return work.areas("vus", settings, algorithm, memory_limit).volume("roc")
 
 
-@measure(
-    title="VUS-PR",
-    family="vus",
-    group="paper",
-    reference=_JOURNAL,
-    parameters=_PARAMETERS,
-    settings=VolumeOptions,
-    needs="vus",
-    check=check_algorithm,
-    properties=_OVER_BUFFERS,
-)
+@measure(title="VUS-PR", **_VOLUME)
 def vus_pr(
     work: Workspace,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source
@@ -25,6 +25,20 @@ from vuskit.studies.timing import TimingResult
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Found = TypeVar("Found")
+
+
+class _Result(Generic[Found]):
+    """Attribute with the result of its name, see `Material.result`."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, material: Material, owner: type) -> Found:
+        found: Found = material.result(self._name)
+        return found
 
 
 @dataclass(eq=False)
@@ -68,41 +82,12 @@ class Material:
             raise NotPossibleError(found)
         return found
 
-    @property
-    def consistency(self) -> ConsistencyResult:
-        """Values and ranks of all detectors on all series."""
-        found: ConsistencyResult = self.result("consistency")
-        return found
-
-    @property
-    def robustness(self) -> RobustnessResult:
-        """Values under lag, noise and crops."""
-        found: RobustnessResult = self.result("robustness")
-        return found
-
-    @property
-    def separability(self) -> SeparabilityResult:
-        """Values of accurate and inaccurate detectors."""
-        found: SeparabilityResult = self.result("separability")
-        return found
-
-    @property
-    def scenarios(self) -> ScenarioResult:
-        """Values of predictions in several positions around an anomaly."""
-        found: ScenarioResult = self.result("scenarios")
-        return found
-
-    @property
-    def timing(self) -> TimingResult:
-        """Times on generated series."""
-        found: TimingResult = self.result("timing")
-        return found
-
-    @property
-    def timing_series(self) -> TimingResult:
-        """Times on the given series."""
-        found: TimingResult = self.result("timing_series")
-        return found
+    consistency = _Result[ConsistencyResult]()
+    robustness = _Result[RobustnessResult]()
+    separability = _Result[SeparabilityResult]()
+    scenarios = _Result[ScenarioResult]()
+    timing = _Result[TimingResult]()  # on generated series
+    timing_series = _Result[TimingResult]()  # on the given series
 
     def summary(self, average: str = "mean") -> Summary:
         """Return the ranks in all studies.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vuskit.datasets import describe
-from vuskit.measures import list_properties
+from vuskit.measures.properties import list_properties
 from vuskit.paper.exhibits import Built, NotPossibleError, exhibit
 from vuskit.paper.material import Material
 from vuskit.paper.words import joined, number, plural, series_count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vuskit.datasets.readers import (
+from vuskit.datasets.readers import (  # noqa: F401 (registers formats)
     dodgers,
     generic,
     iops,
@@ -35,20 +35,3 @@ __all__ = [
     "read_scores",
     "register_format",
 ]
-
-FORMAT_MODULES = (
-    dodgers,
-    generic,
-    iops,
-    labels,
-    nab,
-    scores,
-    sensorscope,
-    telemanom,
-    timeeval,
-    tsb_ad,
-    tsb_uad,
-    ucr,
-    wfdb,
-    yahoo,
-)
