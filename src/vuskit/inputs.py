@@ -95,11 +95,6 @@ class Labels:
 def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
     """Check labels of 0 and 1.
 
-    Raises
-    ------
-    InvalidInputError
-        If the labels are not 1-D, are empty, or contain anything but 0 and 1.
-
     Examples
     --------
     >>> labels = check_labels([0, 1, 1, 0])
@@ -111,13 +106,7 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
 
 
 def find_ones(labels: NDArray[Any], name: str = "y_true") -> Ints:
-    """Return the positions of the ones among labels of 0 and 1.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is any other label.
-    """
+    """Return the positions of the ones among labels of 0 and 1."""
     if labels.dtype.kind == "b":
         return labels.nonzero()[0]
     # Compare first, because NumPy searches booleans much faster than numbers.
@@ -132,13 +121,7 @@ def find_ones(labels: NDArray[Any], name: str = "y_true") -> Ints:
 
 
 def check_scores(y_score: ArrayLike, labels: Labels) -> NDArray[Any]:
-    """Check scores, one finite number per label, and keep their dtype.
-
-    Raises
-    ------
-    InvalidInputError
-        If the scores are not 1-D, not finite, or their number differs from that of the labels.
-    """
+    """Check scores, one finite number per label, and keep their dtype."""
     return read_scores(y_score, labels)[0]
 
 
@@ -210,13 +193,6 @@ def missing_note(count: int) -> str:
 def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) -> str:
     """Return the end of an error message: how two lengths differ, and the likely cause.
 
-    Parameters
-    ----------
-    n_scores, n_labels : int
-        The lengths.
-    remedy : str, optional
-        What to try if there may be one score per window; ``align_scores`` by default.
-
     Examples
     --------
     >>> length_advice(901, 1000)
@@ -233,13 +209,7 @@ def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) ->
 
 
 def check_series(values: ArrayLike) -> NDArray[np.float64]:
-    """Check a series of finite numbers; return its first channel.
-
-    Raises
-    ------
-    InvalidInputError
-        If the series is not of shape (n,) or (n, d), is empty, or is not finite.
-    """
+    """Check a series of finite numbers; return its first channel."""
     array = as_array("values", values)
     if array.ndim not in (1, 2) or array.size == 0:
         raise InvalidInputError(
@@ -273,14 +243,7 @@ def _check_finite(name: str, array: NDArray[Any]) -> None:
 def check_pair(
     y_true: ArrayLike, y_score: ArrayLike, nan: str = "error"
 ) -> tuple[Labels, NDArray[Any]]:
-    """Align labels and scores by index and check both.
-
-    Raises
-    ------
-    InvalidInputError
-        If labels or scores are invalid, or their indexes do not match. The message says so if the
-        two arguments look swapped.
-    """
+    """Align labels and scores by index and check both."""
     y_true, y_score = align_to_labels(y_true, y_score=y_score)
     labels = check_labels_beside(y_true, y_score=y_score)
     return labels, read_scores(y_score, labels, nan)[0]
@@ -297,11 +260,6 @@ def align_to_labels(y_true: Any, **others: Any) -> list[Any]:
 
     If the labels' index is not ascending, the first ascending index of the other objects is used
     instead. Indexes of numbers are positions.
-
-    Raises
-    ------
-    InvalidInputError
-        If indexes do not match; see `align_to_index`.
     """
     index = index_of(y_true)
     if index is None:
@@ -338,12 +296,6 @@ def align_to_index(index: Any, values: Any, index_name: str, name: str) -> Any:
     """Reorder a pandas object to an index of times or text; return other objects unchanged.
 
     Indexes of numbers are positions, as in scikit-learn.
-
-    Raises
-    ------
-    InvalidInputError
-        If both indexes hold times or text and their entries differ, if duplicate entries have a
-        different order, or if both hold the same numbers in a different order.
     """
     own = index_of(values)
     if index is None or own is None or own is index or len(own) != len(index):
@@ -395,13 +347,7 @@ def _check_positions(index: Any, own: Any, index_name: str, name: str) -> None:
 
 
 def check_labels_beside(y_true: ArrayLike, **others: ArrayLike) -> Labels:
-    """Check labels; detect whether they were swapped with another argument.
-
-    Raises
-    ------
-    InvalidInputError
-        If the labels are invalid. The message names the argument that looks swapped.
-    """
+    """Check labels; detect whether they were swapped with another argument."""
     try:
         return check_labels(y_true)
     except InvalidInputError as error:
@@ -412,13 +358,7 @@ def check_labels_beside(y_true: ArrayLike, **others: ArrayLike) -> Labels:
 
 
 def check_prediction(y_pred: ArrayLike, labels: Labels) -> NDArray[np.bool_]:
-    """Check a prediction, 0 or 1 per label.
-
-    Raises
-    ------
-    InvalidInputError
-        If the prediction contains anything but 0 and 1, or its length differs from the labels'.
-    """
+    """Check a prediction, 0 or 1 per label."""
     prediction = check_labels(y_pred, "y_pred")
     if prediction.n != labels.n:
         raise InvalidInputError(
@@ -429,11 +369,6 @@ def check_prediction(y_pred: ArrayLike, labels: Labels) -> NDArray[np.bool_]:
 
 def check_int(name: str, value: Any, minimum: int) -> int:
     """Check a whole number; 5.0 is accepted, True is not.
-
-    Raises
-    ------
-    InvalidInputError
-        If the value is not a whole number or is below ``minimum``.
 
     Examples
     --------
@@ -459,13 +394,7 @@ def _whole_number(value: Any) -> int | None:
 
 
 def check_fraction(name: str, value: Any) -> float:
-    """Check a number in [0, 1].
-
-    Raises
-    ------
-    InvalidInputError
-        If the value is not a number in this range.
-    """
+    """Check a number in [0, 1]."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -476,13 +405,7 @@ def check_fraction(name: str, value: Any) -> float:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """Check that a value is one of a few names.
-
-    Raises
-    ------
-    InvalidInputError
-        If the value is not one of them. The message suggests the closest name.
-    """
+    """Check that a value is one of a few names."""
     known = list(choices)
     if isinstance(value, str) and value in known:
         return value
@@ -496,11 +419,6 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
     """Convert real numbers to a 1-D array with a dtype that preserves their order.
 
     Distinct integers of any size stay distinct.
-
-    Raises
-    ------
-    InvalidInputError
-        If the values are not 1-D, are empty, are masked, or are not real numbers.
 
     Examples
     --------
@@ -563,11 +481,6 @@ def doubles_in_order(name: str, numbers: NDArray[Any]) -> NDArray[np.float64]:
     Integers beyond 2**53 and extended-precision floats can share their nearest double. All but the
     lowest of such numbers get the next free double above.
 
-    Raises
-    ------
-    InvalidInputError
-        If a finite number exceeds the range of float64.
-
     Examples
     --------
     >>> doubles_in_order("y_score", np.array([2**53 + 1, 2**53, 7])).astype(int).tolist()
@@ -615,13 +528,7 @@ def _strictly_rising(doubles: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
-    """Return ``np.asarray(values)``; also accept tensors with gradients.
-
-    Raises
-    ------
-    InvalidInputError
-        If the values are not array-like, or are a tensor outside CPU memory.
-    """
+    """Return ``np.asarray(values)``; also accept tensors with gradients."""
     detach = getattr(values, "detach", None)
     if callable(detach):
         values = detach()

@@ -13,16 +13,6 @@ Ints = NDArray[np.intp]
 def event_bounds(inside: Ints) -> tuple[Ints, Ints]:
     """Return the starts and stops of the events from the positions of anomalous points.
 
-    Parameters
-    ----------
-    inside : ndarray of int
-        Positions of the ones in the labels, ascending.
-
-    Returns
-    -------
-    starts, stops : ndarray of int
-        Event ``k`` consists of the points ``starts[k], ..., stops[k] - 1``.
-
     Examples
     --------
     >>> starts, stops = event_bounds(np.array([2, 3, 4, 8]))
@@ -53,14 +43,7 @@ def events_to_labels(starts: Ints, stops: Ints, n: int) -> NDArray[np.bool_]:
 def overlaps(
     starts: Ints, stops: Ints, other_starts: Ints, other_stops: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """Intersect two lists of disjoint, ascending ranges.
-
-    Returns
-    -------
-    index, first, last : ndarray of int
-        For every overlapping pair: the index of the range in the first list, and the bounds of the
-        half-open intersection.
-    """
+    """Intersect two lists of disjoint, ascending ranges."""
     # Range i overlaps the others from the first that ends after its start to the last that starts
     # before its stop.
     begin = np.searchsorted(other_stops, starts, side="right")

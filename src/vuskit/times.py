@@ -20,21 +20,6 @@ TIME_NAMES = ("timestamp", "time", "datetime", "date", "ts")
 def read_times(name: str, times: NDArray[Any], *, zone: tzinfo | None = None) -> NDArray[Any]:
     """Return times as numbers or as datetime64 (in UTC if they have zones).
 
-    Parameters
-    ----------
-    name : str
-        Name of the times in errors.
-    times : ndarray
-        Numbers, datetime64, or objects: text, dates, datetimes.
-    zone : tzinfo, optional
-        Zone of times without one, if others have one.
-
-    Raises
-    ------
-    InvalidInputError
-        If a time is missing, is text that is neither a number nor an ISO time, or if only some
-        times have a zone and `zone` is not given.
-
     Examples
     --------
     >>> read_times("t", np.array(["10", "2"], dtype=object)).tolist()
@@ -71,11 +56,6 @@ def has_zone(times: NDArray[Any]) -> bool:
 
 def check_timezone(timezone: str | None) -> tzinfo | None:
     """Return the zone with an IANA name.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such zone.
 
     Examples
     --------

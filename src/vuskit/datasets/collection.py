@@ -33,20 +33,7 @@ __all__ = ["Collection", "SeriesFile", "read_collection", "read_series"]
 
 @dataclass(frozen=True)
 class SeriesFile:
-    """One series of a collection: its file, format and options.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    key : str
-        Path relative to the folder, without ``.gz``. For a file with several series, followed by
-        the name of the series.
-    format : Format
-        Format of the file.
-    options : mapping
-        Keywords of the format; ``part`` selects one of several series in the file.
-    """
+    """One series of a collection: its file, format and options."""
 
     path: Path
     key: str
@@ -60,13 +47,7 @@ class SeriesFile:
         return self.path if part is None else self.path / str(part)
 
     def read(self) -> Series:
-        """Read the series.
-
-        Raises
-        ------
-        InvalidInputError
-            If the file is invalid.
-        """
+        """Read the series."""
         return self.format.load(self.path, self.options)
 
 
@@ -409,27 +390,6 @@ def read_collection(
     """Open a folder of series lazily; reads only the first line of each file.
 
     Files that hold several series are an exception: the names of their series are read at once.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Searched recursively; hidden files and folders are ignored.
-    format : str, optional
-        Use this format for all files that it can read. By default, the format of each file is
-        detected.
-    **options
-        Keywords of the format or of all detected formats.
-
-    Returns
-    -------
-    Collection
-        The series. Files without a recognized format are listed in ``skipped``, except files that
-        belong to a series, such as labels.
-
-    Raises
-    ------
-    InvalidInputError
-        If the path is not a folder, or a format does not accept an option.
 
     Examples
     --------

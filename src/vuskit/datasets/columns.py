@@ -163,17 +163,7 @@ def check_column(path: Path, names: Sequence[str], option: str, name: str) -> No
 
 @dataclass(frozen=True)
 class Roles:
-    """Columns of a file by role.
-
-    Attributes
-    ----------
-    label : str or None
-        Labels, if any.
-    value, scores : tuple of str
-        Channels of the series, and scores.
-    left_out : tuple of str
-        Ignored columns, with the reason.
-    """
+    """Columns of a file by role."""
 
     label: str | None
     value: tuple[str, ...]
@@ -182,13 +172,7 @@ class Roles:
 
 
 def find_roles(table: Table, columns: Columns, *, labels_elsewhere: bool = False) -> Roles:
-    """Decide the role of each column; labels may come from another file.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file lacks a named column, or has no labels.
-    """
+    """Decide the role of each column; labels may come from another file."""
     columns.check(table.path, table.names)
     label, value = label_and_value(table, columns, labels_elsewhere=labels_elsewhere)
     if columns.score:
@@ -326,13 +310,7 @@ def _is_binary(words: list[str]) -> bool:
 def read_label_column(
     table: Table, name: str, positive: str | None
 ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
-    """Return labels, and notes about assumptions.
-
-    Raises
-    ------
-    InvalidInputError
-        If a cell is empty, or if it is unclear which cells mean anomalous.
-    """
+    """Return labels, and notes about assumptions."""
     path = table.path
     if positive is None and not table.is_text(name):
         numbers = table.numbers(name)
@@ -500,13 +478,7 @@ def _channel(table: Table, name: str) -> NDArray[np.float64]:
 def filled_scores(
     path: Path, name: str, numbers: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], str | None]:
-    """Return scores with missing ends filled, and a note about it.
-
-    Raises
-    ------
-    InvalidInputError
-        If scores are missing between others; see `lowest_scores`.
-    """
+    """Return scores with missing ends filled, and a note about it."""
     filled = fill_missing_ends(numbers)
     missing = ~np.isfinite(filled.scores)
     if missing.any():

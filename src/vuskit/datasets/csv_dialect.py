@@ -36,19 +36,7 @@ _SIGNATURES = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """Separator, decimal sign and encoding of a csv file.
-
-    Attributes
-    ----------
-    separator : str
-        Character between cells.
-    decimal : str
-        Decimal point or comma.
-    encoding : str
-        Python's name of the encoding.
-    ambiguous : str
-        A cell such as 1,234, if every comma may separate thousands.
-    """
+    """Separator, decimal sign and encoding of a csv file."""
 
     separator: str = ","
     decimal: str = "."
@@ -67,13 +55,7 @@ class Dialect:
 
 
 def header_of(path: Path, data: bytes | None = None) -> list[str]:
-    """Return the column names without reading the rest of the file.
-
-    Raises
-    ------
-    InvalidInputError
-        If the content is not text, regardless of the file's name.
-    """
+    """Return the column names without reading the rest of the file."""
     dialect, lines = sniff_start(path, data)
     return [name.strip() for name in _cells(lines[0], dialect.separator)] if lines else []
 

@@ -112,29 +112,7 @@ class LoadedScore:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A series with its scores, and how they were read.
-
-    Attributes
-    ----------
-    series : Series
-        The series; values are NaN if the input has none.
-    scores : tuple of LoadedScore
-        Scores, each usable or not.
-    label : str
-        Column or file of the labels.
-    path : Path or None
-        File of the labels.
-    left_out : tuple of str
-        Ignored columns.
-    notes : tuple of str
-        Assumptions about ambiguous content.
-    dates : ndarray of datetime64 or None
-        Time of each point.
-    decisions : tuple of Decision
-        What was decided about rows and intervals, to be told in one line per kind.
-    tickets : tuple of Ticket
-        The anomalies as their file has them, if they are intervals.
-    """
+    """A series with its scores, and how they were read."""
 
     series: Series
     scores: tuple[LoadedScore, ...]
@@ -424,25 +402,7 @@ class SavedScore:
 
 @dataclass(frozen=True)
 class FileSource:
-    """A series in one or several files; small and picklable.
-
-    Attributes
-    ----------
-    dataset : str or None
-        Name of the data set; None: as the file of the labels says.
-    series, key : str
-        Name of the series, and path of its first file below the folder.
-    labels : LabeledFile
-        File of labels.
-    scores : tuple of SavedScore
-        The scores.
-    columns : Columns
-        Roles given by the user.
-    align, window : str or None, int or None
-        Alignment of the scores of windows.
-    left_out : tuple of str
-        Ignored columns of a file with labels and scores.
-    """
+    """A series in one or several files; small and picklable."""
 
     dataset: str | None
     series: str
@@ -922,21 +882,7 @@ def _matched(
 
 @dataclass(frozen=True)
 class LongInput:
-    """A table of many series, and how to read it; small and picklable unless in memory.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    columns : Columns
-        Roles given by the user.
-    found : LongRoles
-        Roles of all columns.
-    state : str
-        State of the file when it was opened.
-    frame : LongTable or None
-        The table, if it is in memory only.
-    """
+    """A table of many series, and how to read it; small and picklable unless in memory."""
 
     path: Path
     columns: Columns

@@ -187,19 +187,7 @@ class LabelFiles:
 
 
 def key_column(path: Path, columns: Columns, series: Sequence[str], notes: list[str]) -> str | None:
-    """Return the column of a file of intervals that names the series; None: all are of one.
-
-    Parameters
-    ----------
-    path : Path
-        The intervals.
-    columns : Columns
-        Columns that the user names.
-    series : sequence of str
-        Names of the series, or paths that contain them.
-    notes : list of str
-        Gets a note on each column that might name series, but is not used.
-    """
+    """Return the column of a file of intervals that names the series; None: all are of one."""
     names = column_names(path)
     if columns.labels_all:
         return None

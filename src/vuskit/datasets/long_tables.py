@@ -43,15 +43,6 @@ class LongTable:
     """Rows of many series; those of a series are adjacent, or brought together in memory.
 
     A parquet file is read in blocks, other files as a whole.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    keys : list of tuple of str
-        Cells of the key columns of each series, in the order of the first rows.
-    bounds : array of int
-        First row of each series, and the number of rows.
     """
 
     def __init__(self, path: Path, by: Key, table: Table | None = None) -> None:
@@ -104,13 +95,7 @@ class LongTable:
         return table.slice(start - first, stop - first)
 
     def select(self, part: str | None) -> tuple[str, Table]:
-        """Return the name and the rows of a series.
-
-        Raises
-        ------
-        InvalidInputError
-            If no series has this name, or if `part` is None and there are several series.
-        """
+        """Return the name and the rows of a series."""
         names = [key[-1] for key in self.keys]
         if part is None and len(names) == 1:
             part = names[0]
@@ -207,20 +192,7 @@ def _as_table(path: Path, arrow: Any, first: int) -> Table:
 
 
 def open_long_table(path: Path, by: str, dataset: str | None = None) -> LongTable:
-    """Open a file with many series; caches the last file, whose series are read in turn.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    by, dataset : str
-        Columns that name the series and the data set of each row.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be read, or a row does not name its series.
-    """
+    """Open a file with many series; caches the last file, whose series are read in turn."""
     return _open(path, (by,) if dataset is None else (dataset, by), file_state(path))
 
 
@@ -234,17 +206,7 @@ def _open(path: Path, by: Key, state: str) -> LongTable:
 
 @dataclass(frozen=True)
 class LongRoles:
-    """Roles of the columns of a long table, decided for all series together.
-
-    Attributes
-    ----------
-    roles : Roles
-        The columns.
-    anomalous : tuple of str or None
-        Labels that mean anomalous; None if labels are 0 and 1.
-    notes : tuple of str
-        Assumptions.
-    """
+    """Roles of the columns of a long table, decided for all series together."""
 
     roles: Roles
     anomalous: tuple[str, ...] | None = None
@@ -252,13 +214,7 @@ class LongRoles:
 
 
 def find_long_roles(table: LongTable, columns: Columns) -> LongRoles:
-    """Decide the role of each column for all series together.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file lacks a named column or has no labels.
-    """
+    """Decide the role of each column for all series together."""
     columns.check(table.path, table.names)
     first = table.first_rows()
     label, value = label_and_value(first, columns)

@@ -88,13 +88,7 @@ def dates_of_epochs(times: Times) -> Times:
 
 
 def row_times(table: Table, name: str, timezone: str | None = None) -> Times:
-    """Return the times in a column.
-
-    Raises
-    ------
-    InvalidInputError
-        If a time is missing, or is text that is neither a number nor an ISO time.
-    """
+    """Return the times in a column."""
     dates = table.dates(name)
     if dates is not None:
         return Times(name, dates, table.has_zone(name))
@@ -113,13 +107,7 @@ def row_times(table: Table, name: str, timezone: str | None = None) -> Times:
 
 
 def time_column(table: Table, columns: Columns) -> str | None:
-    """Return the column of the times of the rows; None if there is none.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are several, and rows are in the order of none.
-    """
+    """Return the column of the times of the rows; None if there is none."""
     if columns.order == NO_ORDER:
         return None
     if columns.order is not None:
@@ -151,22 +139,7 @@ class Ordered(NamedTuple):
 
 
 def in_time_order(table: Table, columns: Columns, series: str) -> Ordered:
-    """Return the rows of a series in the order of their times.
-
-    Parameters
-    ----------
-    table : Table
-        The rows.
-    columns : Columns
-        The column of times, if the user names it, and what to do with several rows per time.
-    series : str
-        Name of the series, for messages.
-
-    Raises
-    ------
-    InvalidInputError
-        If times cannot be read, or several rows have the same time.
-    """
+    """Return the rows of a series in the order of their times."""
     name = time_column(table, columns)
     if name is None:
         return Ordered(table)

@@ -44,25 +44,7 @@ EXACT_RULE = (
 
 
 class Table:
-    """The columns of one file, converted on demand.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    columns : dict of str to pyarrow array
-        Columns by name, in the file's order.
-    dialect : Dialect, optional
-        Separator, decimal sign and encoding; None for a binary file.
-    header_lines : int, default=0
-        Lines before the first row.
-    unread : tuple of str, optional
-        Columns that were skipped.
-    data : bytes, optional
-        Content of the file, if already read.
-    first_row : int, default=0
-        Number of the first row in the file.
-    """
+    """The columns of one file, converted on demand."""
 
     def __init__(
         self,
@@ -100,13 +82,7 @@ class Table:
         return str(self._dialect or "")
 
     def check_columns(self, wanted: Sequence[str]) -> None:
-        """Check that the file has these columns.
-
-        Raises
-        ------
-        InvalidInputError
-            If a column is missing; lists the columns of the file.
-        """
+        """Check that the file has these columns."""
         for name in wanted:
             if name not in self._columns:
                 raise InvalidInputError(
@@ -115,13 +91,7 @@ class Table:
                 )
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """Return a column as float64; empty cells and NaN are missing values.
-
-        Raises
-        ------
-        InvalidInputError
-            If a cell is neither a finite number nor missing; names file, line and value.
-        """
+        """Return a column as float64; empty cells and NaN are missing values."""
         column = self._columns[name]
         if _is_numeric(column):
             numbers = np.asarray(_array(column), dtype=np.float64)
@@ -133,13 +103,7 @@ class Table:
         return numbers
 
     def scores(self, name: str) -> NDArray[np.float64]:
-        """Return a column like `numbers`, and check that no integer loses digits as float64.
-
-        Raises
-        ------
-        InvalidInputError
-            As for `numbers`, and if an integer is beyond 2**53.
-        """
+        """Return a column like `numbers`, and check that no integer loses digits as float64."""
         numbers = self.numbers(name)
         large = np.abs(numbers) >= LARGEST_EXACT
         if large.any():
@@ -158,13 +122,7 @@ class Table:
         return any(_INTEGER.fullmatch(word) and float(word) == numbers[row] for word in words)
 
     def labels(self, name: str) -> NDArray[np.bool_]:
-        """Return a column as labels; cells are 0/1, 0.0/1.0 or True/False.
-
-        Raises
-        ------
-        InvalidInputError
-            If a cell is anything else; names file, line and value.
-        """
+        """Return a column as labels; cells are 0/1, 0.0/1.0 or True/False."""
         column = self._columns[name]
         if _is_numeric(column) and column.null_count == 0:
             array = _array(column)
@@ -175,20 +133,7 @@ class Table:
         return self._each(name, _label, "a label (0, 1, True or False)").astype(np.bool_)
 
     def times(self, name: str, pattern: str) -> NDArray[np.datetime64]:
-        """Return a column as times.
-
-        Parameters
-        ----------
-        name : str
-            The column.
-        pattern : str
-            Format of the times, as for `datetime.strptime`.
-
-        Raises
-        ------
-        InvalidInputError
-            If a cell does not have this format; names file, line and value.
-        """
+        """Return a column as times."""
 
         def convert(cell: Any) -> datetime:
             return datetime.strptime(str(cell), pattern)
@@ -207,13 +152,7 @@ class Table:
         return words, _array(encoded.indices).astype(np.intp)
 
     def check_filled(self, name: str, rule: str) -> None:
-        """Check that a column has no empty cells; `rule` describes valid cells.
-
-        Raises
-        ------
-        InvalidInputError
-            If a cell is empty; names file, line and rule.
-        """
+        """Check that a column has no empty cells; `rule` describes valid cells."""
         column = self._columns[name]
         if column.null_count:
             self._refuse(column.is_valid().index(False).as_py(), name, rule)
@@ -337,28 +276,6 @@ def read_csv(
     The separator, the decimal sign and the encoding are detected from the beginning of the file,
     and the type of a column from all of its cells.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : sequence of str, optional
-        Column names for a file without a header line.
-    unread : collection of str, optional
-        Lower-case names of columns to skip; the parser does not convert them.
-    texts : collection of str, optional
-        Columns whose cells are not converted to numbers.
-    threads : bool, default=False
-        Use all processors. Worker processes that read many small files at once do better without.
-    data : bytes, optional
-        Content of the file, if already read; `path` then only provides the name.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file is empty or a line has the wrong number of cells; names file and line.
-    MissingDependencyError
-        If pyarrow is not installed.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -403,26 +320,7 @@ def read_parquet(
     threads: bool = False,
     data: bytes | None = None,
 ) -> Table:
-    """Read a parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    unread : collection of str, optional
-        Lower-case names of columns to skip; they are not read from disk.
-    threads : bool, default=False
-        Use all processors.
-    data : bytes, optional
-        Content of the file, if already read.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file is not readable as parquet.
-    MissingDependencyError
-        If pyarrow is not installed.
-    """
+    """Read a parquet file."""
     pyarrow = require("pyarrow", purpose="reading parquet files", extra="cli")
     parquet = require("pyarrow.parquet", purpose="reading parquet files")
     try:
@@ -448,13 +346,6 @@ def read_arrow(
     """Read an Arrow (or Feather) file, or an Arrow stream.
 
     Parameters are those of `read_parquet`; `threads` has no effect.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file is not readable as Arrow.
-    MissingDependencyError
-        If pyarrow is not installed.
     """
     pyarrow = require("pyarrow", purpose="reading Arrow files", extra="cli")
     ipc = require("pyarrow.ipc", purpose="reading Arrow files", extra="cli")
@@ -608,28 +499,7 @@ def open_table(
     data: bytes | None = None,
     threads: bool = True,
 ) -> Table:
-    """Open a file in the format given by its suffix.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    unread : collection of str, optional
-        Lower-case names of columns to skip; see `read_csv`.
-    texts : collection of str, optional
-        Columns of names, whose spelling is kept: "007" stays "007".
-    data : bytes, optional
-        Content of the file, if already read.
-    threads : bool, default=True
-        Use all processors.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file cannot be read; suggests a remedy.
-    MissingDependencyError
-        If the format needs a library that is not installed.
-    """
+    """Open a file in the format given by its suffix."""
     suffix = table_suffix(path)
     if suffix in _WORKBOOKS:
         raise InvalidInputError(

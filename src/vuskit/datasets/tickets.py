@@ -54,28 +54,7 @@ def place_tickets(
     points: Path,
     key: Mapping[str, str] | None = None,
 ) -> Placed:
-    """Return labels from the first and last position or time of each anomaly.
-
-    Parameters
-    ----------
-    table : Table
-        The intervals.
-    columns : Columns
-        Columns of the bounds and ids, if the user names them, and the zone of times without one.
-    n_points : int
-        Number of points of the series.
-    times : Times or None
-        Times of the points in ascending order, if known.
-    points : Path
-        File of the points, for messages.
-    key : mapping of str to str, optional
-        Column and cell of the intervals of this series. Default: all intervals.
-
-    Raises
-    ------
-    InvalidInputError
-        If a bound cannot be read, or bounds are times but points have none.
-    """
+    """Return labels from the first and last position or time of each anomaly."""
     path = table.path
     for option, name in (("--start", columns.start), ("--end", columns.end), ("--id", columns.id)):
         if name is not None:

@@ -13,17 +13,7 @@ _SHORT = 6  # digits of a digest
 
 
 class SeriesName(NamedTuple):
-    """Name of a series, and what can make it unique.
-
-    Attributes
-    ----------
-    dataset, name : str
-        Data set and name of the series.
-    path : PurePath or None
-        File of the series.
-    digest : str
-        Hexadecimal digest of the content; may be empty if `path` is given.
-    """
+    """Name of a series, and what can make it unique."""
 
     dataset: str
     name: str
@@ -36,16 +26,6 @@ def unique_names(series: Sequence[SeriesName]) -> list[tuple[str, str]]:
 
     If series share both, parent folders are prepended to the data set until the pairs differ. If
     folders do not suffice, the first digits of the digest are appended to the name.
-
-    Parameters
-    ----------
-    series : sequence of SeriesName
-        Distinct series.
-
-    Returns
-    -------
-    list of tuple
-        Data set and name, in the same order.
 
     Examples
     --------

@@ -269,11 +269,6 @@ def list_formats() -> tuple[Format, ...]:
 def get_format(name: str) -> Format:
     """Return the format with the given name.
 
-    Raises
-    ------
-    InvalidInputError
-        If the name is unknown.
-
     Examples
     --------
     >>> get_format("tsb_ad").title

@@ -49,18 +49,6 @@ _LONG = (
 def demo_series(seed: int = 0, *, short: bool = False) -> tuple[Series, ...]:
     """Generate the series of ``vuskit demo``: all families, several kinds of anomalies.
 
-    Parameters
-    ----------
-    seed : int, default=0
-        Seed of the series.
-    short : bool, default=False
-        Generate one series of 1,500 points per family instead of twelve series of 4,000 points.
-
-    Returns
-    -------
-    tuple of Series
-        The data set is the family; the name describes the anomalies and includes the seed.
-
     Examples
     --------
     >>> series = demo_series()

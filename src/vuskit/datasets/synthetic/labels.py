@@ -119,29 +119,6 @@ def place_events(
 ) -> Ints:
     """Return random starts for events of these lengths, in order, within ``first .. n``.
 
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    lengths : ndarray of int
-        Length of each event.
-    rng : numpy.random.Generator
-        Random generator.
-    first : int, default=0
-        No event starts before this point.
-    gap : int, default=1
-        Minimum number of points between two events. If above 1, also after the last event.
-
-    Returns
-    -------
-    ndarray of int
-        The starts.
-
-    Raises
-    ------
-    InvalidInputError
-        If the events do not fit.
-
     Examples
     --------
     >>> place_events(12, np.array([3, 4, 3]), np.random.default_rng(0)).tolist()

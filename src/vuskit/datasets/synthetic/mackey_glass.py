@@ -66,13 +66,6 @@ def mackey_glass_curve(n: int, *, history: float = 0.9) -> Floats:
     trapezoidal rule solves it. Only ``+``, ``*`` and ``/`` are used, because chaos would amplify
     platform-dependent rounding of power and exponential functions.
 
-    Parameters
-    ----------
-    n : int
-        Number of points, one per unit of time, after a warm-up.
-    history : float, default=0.9
-        Constant value before the start.
-
     Examples
     --------
     >>> mackey_glass_curve(3).shape

@@ -96,11 +96,6 @@ def list_families() -> tuple[Family, ...]:
 def get_family(name: str) -> Family:
     """Return the family with the given name.
 
-    Raises
-    ------
-    InvalidInputError
-        If the name is unknown.
-
     Examples
     --------
     >>> get_family("kpi").period
