@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, grid_cells, open_canvas
+from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
 from vuskit.figures._drawing import family_legend, measure_bars
 from vuskit.figures._families import describe_measures, measures_named
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
@@ -75,21 +75,9 @@ class _MeasureBars(Display):
             return {}
         return {"marks": self.marks.loc[self.table.index, name].to_numpy(dtype=float)}
 
-    def plot(
-        self, ax: Any = None, *, columns: int | None = None, legend: bool | None = None
-    ) -> Any:
-        """Draw one panel of bars for each column of the table.
-
-        Parameters
-        ----------
-        ax : Axes or as many as there are panels, optional
-            Where to draw; one axis is divided. A new figure by default.
-        columns : int, optional
-            Panels per row.
-        legend : bool, optional
-            Whether to name the families; by default only in a new figure.
-        """
-        data = self.to_dict()
+    def _draw(
+        self, ax: Any, data: Data, *, columns: int | None = None, legend: bool | None = None
+    ) -> Canvas:
         count, measures = len(data["panels"]), data["measures"]
         across = _panel_columns(count, columns)
         rows = -(-count // across)
@@ -107,7 +95,7 @@ class _MeasureBars(Display):
         marked = f" (diamond: {data['mark_label']})" if "mark_label" in data else ""
         canvas.label_bottoms(f"{data['label']}{marked}")
         family_legend(canvas, data, legend=legend)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         shown = ", ".join(map(str, self.table.columns))

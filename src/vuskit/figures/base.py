@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+Data = dict[str, Any]
 # Pixels per inch for print, as journals require, and for pages.
 PRINT_DPI, PAGE_DPI = 300, 200
 FIGURE_FORMATS = ("png", "pdf", "svg")
@@ -133,17 +134,28 @@ class Display(abc.ABC):
     def data(self) -> dict[str, Any]:
         """Return the drawn data by name; :meth:`to_dict` converts it for JSON."""
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the display and return it; some displays have options.
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the display and return it.
 
         Parameters
         ----------
         ax : Axes or as many as there are panels, optional
             Where to draw; one axis is divided. A new figure by default.
+        **options
+            Of displays with a legend, ``legend``: whether to draw it; that of families only in a
+            new figure by default. Of critical differences, matrix and surface, ``title``: another
+            title, ``""`` for none. Of bars by measure, ``columns``: panels per row. Of centered
+            boxes, ``outliers=True``: axes that include all outliers instead of ending at the
+            whiskers. Of curves, ``color``, ``marker`` and ``fill=False``: to draw several on an
+            axis.
         """
-        return self._drawn(self._draw(ax))
+        canvas = self._draw(ax, self.to_dict(), **options)
+        canvas.settle()
+        self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
+        return self
 
-    def _draw(self, ax: Any) -> Canvas:
+    def _draw(self, *arguments: Any, **options: Any) -> Canvas:
+        """Draw on `ax` the result of :meth:`to_dict`; subclasses name their options."""
         raise NotImplementedError
 
     def save(self, path: str | Path, *, dpi: int = PRINT_DPI) -> Path:
@@ -170,11 +182,6 @@ class Display(abc.ABC):
         # The axis may belong to a subfigure; save the whole figure.
         save_figure(self.ax_.figure.canvas.figure, place, dpi=dpi)
         return place
-
-    def _drawn(self, canvas: Canvas) -> Self:
-        canvas.settle()
-        self.ax_, self.axes_, self.figure_ = canvas.ax, canvas.panels, canvas.figure
-        return self
 
     def _about(self) -> str:
         """Describe the display briefly, for ``repr``."""

@@ -25,7 +25,7 @@ from vuskit.figures._drawing import (
     thin_hatch,
 )
 from vuskit.figures._families import describe_measures, measures_named
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.figures.detectors import SeriesDisplay
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -98,22 +98,9 @@ class CenteredBoxDisplay(Display):
             "label": f"value on {self.series} minus the detector's mean",
         }
 
-    def plot(
-        self, ax: Any = None, *, legend: bool | None = None, outliers: bool = False
-    ) -> CenteredBoxDisplay:
-        """Draw the boxes.
-
-        Parameters
-        ----------
-        ax : Axes or as many as there are panels, optional
-            Where to draw; one axis is divided. A new figure by default.
-        legend : bool, optional
-            Whether to name the families; by default only in a new figure.
-        outliers : bool, default=False
-            Whether the axes include all outliers. By default they end at the whiskers, so that the
-            boxes are visible, and the titles give the number of points outside.
-        """
-        data = self.to_dict()
+    def _draw(
+        self, ax: Any, data: Data, *, legend: bool | None = None, outliers: bool = False
+    ) -> Canvas:
         count, measures = len(data["panels"]), data["measures"]
         rows = -(-count // _MOST_ACROSS)
         across = -(-count // rows)
@@ -129,7 +116,7 @@ class CenteredBoxDisplay(Display):
             canvas.title(axis, f"{panel['title']}{_said(outside)}")
         canvas.label_bottoms(data["label"])
         family_legend(canvas, data, legend=legend)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{self.series}, {len(self.measures)} measures: {', '.join(self.panels)}"
@@ -206,8 +193,7 @@ class SeparabilityBoxDisplay(Display):
             "scores": None if self.scores is None else self.scores.to_dict(),
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         count, measures = len(data["panels"]), data["measures"]
         lines = [0.6, *(0.25 + 0.16 * len(names) for names in _detectors(data).values())]
         lines = [] if data["scores"] is None else lines

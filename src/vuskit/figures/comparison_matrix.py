@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.figures._canvas import PAGE, SMALL, TEXT, open_canvas
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
+from vuskit.figures.base import Data, Display, register_figure, to_array
 
 _CELL = 0.52  # inches
 _SIDE = 1.1  # inches of the names beside the rows
@@ -95,17 +95,7 @@ class MultiComparisonMatrixDisplay(Display):
             "significant": bool(np.asarray(self.significant)[row, column]),
         }
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> MultiComparisonMatrixDisplay:
-        """Draw the matrix.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        title : str, optional
-            Title above the matrix; by default the description of the test, ``""`` for none.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, title: str | None = None) -> Canvas:
         items, cells, count = data["items"], data["cells"], len(data["items"])
         width = min(PAGE, _SIDE + _CELL * count)
         height = (width - _SIDE) / count
@@ -140,8 +130,7 @@ class MultiComparisonMatrixDisplay(Display):
         shown = self.test if title is None else title
         if shown:
             axis.set_xlabel(shown, fontsize=TEXT)
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         return f"{len(self.names)} names, {self.test}"

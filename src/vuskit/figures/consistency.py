@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vuskit._util.optional import require
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Cell, open_canvas
+from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
     family_legend,
     few_ticks,
@@ -23,7 +23,7 @@ from vuskit.figures._families import (
     family_of,
     measures_named,
 )
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 
@@ -86,17 +86,7 @@ class EntropyDisplay(Display):
             "label": f"mean entropy of the ranks, {self.unit}",
         }
 
-    def plot(self, ax: Any = None, *, legend: bool | None = None) -> EntropyDisplay:
-        """Draw two panels of bars.
-
-        Parameters
-        ----------
-        ax : Axes or two of them, optional
-            Where to draw; one axis is divided. A new figure by default.
-        legend : bool, optional
-            Whether to name the families; by default only in a new figure.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool | None = None) -> Canvas:
         measures, families = data["measures"], data["by_family"]
         if self.wide:
             size = (PAGE, 0.145 * len(measures) + 0.6)
@@ -120,7 +110,7 @@ class EntropyDisplay(Display):
             axis.set_xlabel(data["label"], fontsize=TEXT)
         if legend:
             family_legend(canvas, data, legend=legend)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{len(self.by_measure)} measures, {len(self.by_family)} families"
@@ -190,17 +180,7 @@ class RankLinesDisplay(Display):
             "dataset": self.dataset or "all series",
         }
 
-    def plot(self, ax: Any = None, *, legend: bool = True) -> RankLinesDisplay:
-        """Draw the lines.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the detectors.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool = True) -> Canvas:
         measures = data["measures"]
         canvas = open_canvas(ax, size=(PAGE / 2, 0.16 * len(measures) + 1.0))
         axis = canvas.ax
@@ -216,7 +196,7 @@ class RankLinesDisplay(Display):
         canvas.title(axis, data["dataset"])
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0])
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         where = self.dataset or "all series"

@@ -9,9 +9,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vuskit._util.optional import require
-from vuskit.figures._canvas import PAGE, SMALL, TEXT, open_canvas
+from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
 from vuskit.figures._families import describe_names
-from vuskit.figures.base import Display, register_figure
+from vuskit.figures.base import Data, Display, register_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,17 +102,7 @@ class CriticalDifferenceDisplay(Display):
             "notes": list(self.notes),
         }
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> CriticalDifferenceDisplay:
-        """Draw the diagram.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        title : str, optional
-            Title above the diagram; by default the description of the test, ``""`` for none.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, title: str | None = None) -> Canvas:
         drawn = _Diagram([(one["title"], one["rank"]) for one in data["items"]], data)
         low, high = drawn.scale()
         bars = _packed([drawn.ends(group) for group in data["groups"]], _APART * (high - low))
@@ -136,7 +126,7 @@ class CriticalDifferenceDisplay(Display):
             drawn.draw_bracket(axis, data["critical_difference"])
             above += _BRACKET
         axis.set_title(self.test if title is None else title, fontsize=TEXT, pad=above)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{len(self.ranks)} names, {self.test}"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import line_data
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.figures.soft_labels import soft_label
 from vuskit.inputs import check_choice, check_int, check_pair, doubles_in_order
 from vuskit.measures.evaluate import evaluate
@@ -165,31 +165,16 @@ class RangeCurveDisplay(Display):
             "buffered": {"x": self.buffered[0], "y": self.buffered[1], "area": self.buffered_area},
         }
 
-    def plot(
+    def _draw(
         self,
-        ax: Any = None,
+        ax: Any,
+        data: Data,
         *,
         color: str | None = None,
         marker: str | None = None,
         fill: bool = True,
         legend: bool = True,
-    ) -> RangeCurveDisplay:
-        """Draw the two curves.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default. Several displays can share an axis.
-        color : str, optional
-            Color of both curves.
-        marker : str, optional
-            Marker on both curves, to distinguish several displays.
-        fill : bool, default=True
-            Whether to shade the area under the buffered curve.
-        legend : bool, default=True
-            Whether to write the areas.
-        """
-        data = self.to_dict()
+    ) -> Canvas:
         canvas = open_canvas(ax, size=(2.6, 2.6))
         axis: Any = canvas.ax
         x_label, y_label, area_name, _ = CURVE_NAMES[data["curve"]]
@@ -220,7 +205,7 @@ class RangeCurveDisplay(Display):
             # The curve may pass behind the legend.
             axis.legend(fontsize=SMALL, facecolor="white", edgecolor="none", framealpha=0.8,
                         loc=where)  # fmt: skip
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{self.curve}, buffer {self.buffer}, area {self.buffered_area:.3f}"
@@ -308,23 +293,13 @@ class SurfaceDisplay(Display):
             "volume": self.volume,
         }
 
-    def plot(self, ax: Any = None, *, title: str | None = None) -> SurfaceDisplay:
-        """Draw the surface.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a two-dimensional axis is replaced. A new figure by default.
-        title : str, optional
-            Title; the volume by default.
-        """
+    def _draw(self, ax: Any, data: Data, *, title: str | None = None) -> Canvas:
         canvas = open_canvas(ax, [Cell(0, 0, projection="3d")], size=(COLUMN, 3.0))
-        data = self.to_dict()
         draw_surface(canvas.panels[0], data)
         name = CURVE_NAMES[data["curve"]][3]
         text = f"{name} = {data['volume']:.3f}" if title is None else title
         canvas.panels[0].set_title(text, fontsize=TEXT, pad=-4)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         longest = int(self.buffers[-1])
@@ -429,12 +404,11 @@ class VolumeDisplay(Display):
             "surface": self.surface.to_dict(),
         }
 
-    def _draw(self, ax: Any) -> Canvas:
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         cells = [Cell(0, 0), Cell(0, 1), Cell(0, 2), Cell(1, 0), Cell(1, 1)]
         cells.append(Cell(1, 2, projection="3d"))
         canvas = open_canvas(ax, cells, size=(PAGE, 3.4), heights=(1, 2.6), widths=(1, 1, 1.25))
-        panels, data = canvas.panels, self.to_dict()
-        curve, surface = data["curve"], data["surface"]
+        panels, curve, surface = canvas.panels, data["curve"], data["surface"]
         names = CURVE_NAMES[curve["curve"]]
         parts = (
             (data["soft"][:1], names[2].removeprefix("R-"), curve["plain"]["area"]),

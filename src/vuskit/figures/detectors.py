@@ -24,7 +24,7 @@ from vuskit.figures._drawing import (
     thin_hatch,
 )
 from vuskit.figures._families import describe_measures
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
 from vuskit.inputs import check_labels, check_series
 from vuskit.measures.evaluate import evaluate_many
@@ -113,8 +113,7 @@ class SeriesDisplay(Display):
             "lines": [{"name": name, **line_data(line)} for name, line in self.lines.items()],
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         cells = [Cell(row, 0) for row in range(len(data["lines"]))]
         size = (PAGE, 0.62 * len(cells) + 0.25)
         canvas = open_canvas(ax, cells, size=size, share="x")
@@ -194,17 +193,7 @@ class DetectorBarsDisplay(Display):
             "settings": self.settings,
         }
 
-    def plot(self, ax: Any = None, *, legend: bool = True) -> DetectorBarsDisplay:
-        """Draw the bars.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the detectors.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool = True) -> Canvas:
         count, measures = len(data["detectors"]), data["measures"]
         height = min(len(measures) * (0.1 + 0.075 * count) + 0.45, _TALLEST)
         canvas = open_canvas(ax, size=(COLUMN, height))
@@ -226,7 +215,7 @@ class DetectorBarsDisplay(Display):
         axis.set_xlabel("value", fontsize=TEXT)
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0])
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         names = ", ".join(self.values)
@@ -357,8 +346,7 @@ class DetectorComparisonDisplay(Display):
             "bars": self.bars.to_dict(),
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         names = [line["name"] for line in data["scores"]["lines"]]
         count = len(names)
         cells = [Cell(row, 0, 1, 3) for row in range(count)]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, grid_cells, open_canvas
-from vuskit.figures.base import Display, register_figure
+from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
+from vuskit.figures.base import Data, Display, register_figure
 
 _ROW = 0.17  # inches
 _WIDE = 3  # panels from which the figure is as wide as a page
@@ -94,15 +94,8 @@ class ForestDisplay(Display):
             ]
         }
 
-    def plot(self, ax: Any = None) -> ForestDisplay:
-        """Draw one panel per measure: dots with intervals, and a dashed line at chance.
-
-        Parameters
-        ----------
-        ax : Axes or as many as there are panels, optional
-            Where to draw; one axis is divided. A new figure by default.
-        """
-        panels = self.to_dict()["panels"]
+    def _draw(self, ax: Any, data: Data) -> Canvas:
+        panels = data["panels"]
         rows = len(panels[0]["items"])
         size = (PAGE if len(panels) >= _WIDE else COLUMN, 0.6 + _ROW * rows)
         canvas = open_canvas(ax, grid_cells(len(panels), len(panels)), size=size, share="y")
@@ -123,8 +116,7 @@ class ForestDisplay(Display):
             axis.set_ylim(rows - 0.5, -0.5)
         known = any(panel["chance"] is not None for panel in panels)
         canvas.label_bottoms(f"mean, 95% interval{' (dashed: chance)' if known else ''}")
-        self._drawn(canvas)
-        return self
+        return canvas
 
     def _about(self) -> str:
         shown = ", ".join(one.title for one in self.panels)

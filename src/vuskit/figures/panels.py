@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import TEXT, Canvas
-from vuskit.figures.base import Display
+from vuskit.figures.base import Data, Display
 
 _HEADING = 0.2  # inches
 
@@ -73,7 +73,7 @@ class PanelsDisplay(Display):
             ]
         }
 
-    def _draw(self, ax: Any) -> Canvas:
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         if ax is not None:
             raise InvalidInputError(
                 f"`ax` must be None for several displays, got {type(ax).__name__}; "

@@ -13,7 +13,7 @@ from vuskit._util.optional import require
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, Cell, grid_cells, open_canvas
 from vuskit.figures._drawing import ANOMALY, line_styles, thin_hatch
 from vuskit.figures._families import describe_measures
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.measures.registry import Measure
 
 Floats = NDArray[np.float64]
@@ -92,8 +92,7 @@ class ScenarioDisplay(Display):
             },
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         size = (PAGE, 0.2 * len(data["scenarios"]) + 1.2)
         canvas = open_canvas(ax, [Cell(0, 0), Cell(0, 1)], size=size, widths=(1, 2.4))
         _draw_geometry(canvas.panels[0], data)
@@ -211,8 +210,7 @@ class SweepDisplay(Display):
             "label": f"end of the prediction, in points from the anomaly; right end: {self.last}",
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         cells = grid_cells(len(data["panels"]), len(data["panels"]))
         canvas = open_canvas(ax, cells, size=(PAGE, 2.3), share="xy")
         styles = line_styles(data["measures"])

@@ -33,7 +33,7 @@ from vuskit.figures._drawing import (
     shade,
 )
 from vuskit.figures._families import describe_measures
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.inputs import check_labels, check_scores, check_series, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures
@@ -88,17 +88,7 @@ class SensitivityDisplay(Display):
             "label": self.label,
         }
 
-    def plot(self, ax: Any = None, *, legend: bool = True) -> SensitivityDisplay:
-        """Draw the lines.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the measures.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool = True) -> Canvas:
         canvas = open_canvas(ax, size=(COLUMN, 2.5))
         axis = canvas.ax
         columns = to_array(data["values"]).T
@@ -109,7 +99,7 @@ class SensitivityDisplay(Display):
         axis.grid(visible=True, linewidth=0.4, alpha=0.4)
         if legend:
             canvas.legend(axis.get_lines(), columns=3)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{len(self.measures)} measures at {self.at.size} values of {self.vary}"
@@ -210,8 +200,7 @@ class CasesDisplay(Display):
             "differences": self.values[1] - self.values[0],
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         cells = _case_cells(data, 0)
         canvas = open_canvas(ax, cells, size=(PAGE, 2.6), widths=_CASE_WIDTHS)
         _draw_cases(canvas, canvas.panels, data)
@@ -295,8 +284,8 @@ class CasePanelsDisplay(Display):
         """Return the data of each pair, by condition."""
         return {"panels": {name: panel.to_dict() for name, panel in self.panels.items()}}
 
-    def _draw(self, ax: Any) -> Canvas:
-        panels = self.to_dict()["panels"]
+    def _draw(self, ax: Any, data: Data) -> Canvas:
+        panels = data["panels"]
         cells: list[Cell] = []
         places = []
         for number, data in enumerate(panels.values()):
@@ -418,8 +407,7 @@ class LabelingDisplay(Display):
             "events": event_bounds(np.any(list(self.labels.values()), axis=0)),
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         count = len(data["labelings"])
         canvas = open_canvas(
             ax,

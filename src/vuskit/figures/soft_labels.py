@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, SMALL, TEXT, grid_cells, open_canvas
+from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, grid_cells, open_canvas
 from vuskit.figures._drawing import (
     draw_line,
     event_bounds,
@@ -18,7 +18,7 @@ from vuskit.figures._drawing import (
     shade,
     thin_hatch,
 )
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.inputs import (
     align_to_labels,
     check_int,
@@ -147,17 +147,7 @@ class SoftLabelDisplay(Display):
             "prediction": None if self.prediction is None else self.prediction.astype(int),
         }
 
-    def plot(self, ax: Any = None, *, legend: bool = True) -> SoftLabelDisplay:
-        """Draw the labels.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the lines.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool = True) -> Canvas:
         canvas = open_canvas(ax, size=(COLUMN, 1.55))
         axis = canvas.ax
         at = np.arange(len(data["soft"]))
@@ -179,7 +169,7 @@ class SoftLabelDisplay(Display):
         axis.set_ylabel("label", fontsize=TEXT)
         if legend:
             canvas.legend(axis.get_legend_handles_labels()[0], columns=2)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         predicted = "" if self.prediction is None else f", {int(self.prediction.sum())} predicted"
@@ -254,17 +244,7 @@ class SectionsDisplay(Display):
             "static": event_bounds(~self.dynamic),
         }
 
-    def plot(self, ax: Any = None, *, legend: bool = True) -> SectionsDisplay:
-        """Draw the score above the label.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw, divided into two panels; a new figure by default.
-        legend : bool, default=True
-            Whether to name the sections.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool = True) -> Canvas:
         canvas = open_canvas(ax, grid_cells(2, 1), size=(COLUMN, 1.85), share="x")
         above, below = canvas.panels
         draw_line(above, data["score"])
@@ -281,7 +261,7 @@ class SectionsDisplay(Display):
             handles = [*above.get_legend_handles_labels()[0], *below.get_legend_handles_labels()[0]]
             named = {str(handle.get_label()): handle for handle in handles}
             canvas.legend(list(named.values()), columns=2)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{self.score.size} points, {int(self.dynamic.sum())} of them dynamic"
@@ -362,17 +342,7 @@ class LabelEvolutionDisplay(Display):
             "static": event_bounds(~dynamic),
         }
 
-    def plot(self, ax: Any = None, *, legend: bool = True) -> LabelEvolutionDisplay:
-        """Draw one row for each length; the points that any buffer reaches are shaded.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name labels and sections.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool = True) -> Canvas:
         count, label = len(data["buffers"]), to_array(data["label"])
         canvas = open_canvas(ax, size=(COLUMN, 0.35 * count + 0.6))
         axis = canvas.ax
@@ -393,7 +363,7 @@ class LabelEvolutionDisplay(Display):
         if legend:
             named = {str(one.get_label()): one for one in axis.get_legend_handles_labels()[0]}
             canvas.legend(list(named.values()), columns=2)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{self.label.size} points, buffers {', '.join(map(str, self.buffers))}"

@@ -15,7 +15,7 @@ from vuskit.figures._drawing import family_hatch, family_legend, thin_hatch
 from vuskit.figures._families import describe_measures, measures_named
 from vuskit.figures._label_placement import spread_labels
 from vuskit.figures._text import fit_text
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.measures.registry import Measure
 
 if TYPE_CHECKING:
@@ -101,17 +101,7 @@ class ScatterDisplay(Display):
         values = self.other_z.loc[self.points.index].to_numpy(dtype=np.float64)
         return {"other_z": values, "other_label": self.other}
 
-    def plot(self, ax: Any = None, *, legend: bool | None = None) -> ScatterDisplay:
-        """Draw the circles with their names.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, optional
-            Whether to explain families and circle sizes; by default only in a new figure.
-        """
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data, *, legend: bool | None = None) -> Canvas:
         measures = data["measures"]
         canvas = open_canvas(ax, size=(COLUMN, 3.1))
         axis = canvas.ax
@@ -142,7 +132,7 @@ class ScatterDisplay(Display):
         canvas.lay_out()
         titles = [measure["title"] for measure in measures]
         spread_labels(axis, titles, x, y, radii=np.sqrt(areas / np.pi), fontsize=SMALL)
-        return self._drawn(canvas)
+        return canvas
 
     def _about(self) -> str:
         return f"{len(self.points)} measures"
@@ -239,8 +229,7 @@ class SummaryDisplay(Display):
             "values": self.ranks.to_numpy(dtype=np.float64),
         }
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         canvas = open_canvas(ax, size=(COLUMN, 0.17 * len(data["values"]) + 0.75))
         axis = canvas.ax
         numbers = to_array(data["values"])

@@ -12,7 +12,7 @@ import numpy as np
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
-from vuskit.figures.base import Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ class _TimingDisplay(Display):
     def _curve(self, cells: pd.DataFrame, column: str) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _draw(self, ax: Any) -> Canvas:
-        data = self.to_dict()
+    def _draw(self, ax: Any, data: Data) -> Canvas:
         count = len(data["panels"])
         across = min(_ACROSS, count)
         size = (PAGE, self.row_height * -(-count // across))
