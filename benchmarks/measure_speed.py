@@ -14,9 +14,9 @@ from collections.abc import Callable
 from statistics import median
 
 import numpy as np
+from timer import Timer
 
 import vuskit
-from vuskit.studies.timing.sampling import Timer
 
 BUFFER = 100
 SHAPES = ((10, 10), (100, 100), (1000, 100))  # anomalies, points of each

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from timer import Timer
 
 import vuskit
 from vuskit import frames
@@ -27,7 +28,6 @@ from vuskit.intervals import event_bounds
 from vuskit.kernels.backend import native_core
 from vuskit.kernels.labels import DEFINITIONS
 from vuskit.kernels.native import NativePlan, NativeWidths, rules_of
-from vuskit.studies.timing.sampling import Timer
 
 SEED = 20
 BOTH = ["vus_roc", "vus_pr"]

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from vuskit.bench.sources import open_scores
-from vuskit.buffers import BufferChoice, choose_buffer
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source
 from vuskit.errors import VuskitError
@@ -142,11 +141,6 @@ def shared_place(inputs: Iterable[StudyInput]) -> str:
         return os.path.commonpath(places)
     except ValueError:  # the inputs are on different drives
         return ""
-
-
-def buffer_of(scored: ScoredSeries, strategy: str | int) -> BufferChoice:
-    """Choose the buffer of a series by a strategy or a number."""
-    return choose_buffer(strategy, values=scored.series.values, y_true=scored.series.labels)
 
 
 def content_of(scored: ScoredSeries) -> str:

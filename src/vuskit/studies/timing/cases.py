@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit.buffers import choose_buffer
 from vuskit.datasets import ScoredSeries, read_scores
 from vuskit.datasets.collection import SeriesFile, read_collection
 from vuskit.datasets.inputs import Source
@@ -18,10 +20,10 @@ from vuskit.datasets.synthetic import labeled_scores
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import event_bounds
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.sources import buffer_of
 
 _GENERATED = "synthetic-"
 Arrays = tuple[NDArray[np.bool_], NDArray[Any]]
+_Read = tuple[str, Callable[[], ScoredSeries], ScoredSeries]
 
 
 @dataclass(frozen=True)
@@ -238,93 +240,44 @@ def real_cases(
     A file of saved scores contributes the scores of its first detector. A series without scores is
     scored by the distance of its first channel from the median. The quality of the scores hardly
     affects the time.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Files of any format that `vuskit.datasets.read_collection` reads.
-    buffer : int or str
-        Longest buffer, or a strategy of :func:`vuskit.choose_buffer` applied to each series.
-    thresholds : int
-        Number of thresholds.
-
-    Returns
-    -------
-    tuple of Case
-        In the order of the files. Each file is read here and again when it is measured.
-
-    Raises
-    ------
-    InvalidInputError
-        If `folder` is not a folder or has no usable file, or the strategy finds no buffer.
     """
-    cases = []
-    for file in read_collection(folder).files:
-        try:
-            scored = _read_file(file)
-        except InvalidInputError:
-            continue
-        if _has_both_classes(scored):
-            setting = _setting(file.key, scored, buffer, thresholds)
-            cases.append(Case(file.key, setting, partial(_load, partial(_read_file, file))))
-    if not cases:
+    files = read_collection(folder).files
+    if not (found := _cases(_read_series(files), buffer, thresholds)):
         raise InvalidInputError(
             f"`folder` must hold a series with anomalous and normal points, got none in {folder}"
         )
-    return tuple(cases)
+    return found
 
 
-def scored_cases(
-    sources: Iterable[Source],
-    *,
-    buffer: int | str = Setting.max_buffer,
-    thresholds: int = Setting.n_thresholds,
-) -> tuple[Case, ...]:
-    """Return the cases of series with scores, from files, a run, or memory.
+def _read_series(files: Iterable[SeriesFile]) -> Iterator[_Read]:
+    """Yield the files that hold a series."""
+    for file in files:
+        with suppress(InvalidInputError):
+            yield file.key, partial(_read_file, file), _read_file(file)
 
-    Each series contributes the scores of its first detector.
 
-    Parameters
-    ----------
-    sources : iterable of Source
-        Sources from :func:`vuskit.studies.open_scores`. Each is read here and again when it is
-        measured.
-    buffer, thresholds
-        As for :func:`real_cases`.
+def scored_cases(sources: Iterable[Source]) -> tuple[Case, ...]:
+    """Return the cases of series with scores: those of the first detector of each."""
+    read = ((one.name, one.read, one.read()) for one in sources)
+    return _cases(read, Setting.max_buffer, Setting.n_thresholds)
 
-    Returns
-    -------
-    tuple of Case
-        Without series that lack anomalous or normal points.
 
-    Examples
-    --------
-    >>> from vuskit.datasets.synthetic import three_scores
-    >>> from vuskit.studies import open_scores
-    >>> case, = scored_cases(open_scores(three_scores()))
-    >>> case.setting.n_points, case.setting.n_anomalies
-    (10000, 10)
+def _cases(series: Iterable[_Read], buffer: int | str, thresholds: int) -> tuple[Case, ...]:
+    """Return the cases of series with scores, anomalous and normal points.
+
+    Each series was read to describe it, and is read again when it is measured.
     """
     cases = []
-    for source in sources:
-        scored = source.read()
-        if _has_both_classes(scored) and scored.scores:
-            setting = _setting(source.name, scored, buffer, thresholds)
-            cases.append(Case(source.name, setting, partial(_load, source.read)))
+    for name, read, scored in series:
+        labels, values = scored.series.labels, scored.series.values
+        if scored.scores and 0 < np.count_nonzero(labels) < labels.size:
+            try:
+                length = choose_buffer(buffer, values=values, y_true=labels).length
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{name}: {error}") from error
+            setting = Setting.of(labels, max_buffer=length, n_thresholds=thresholds)
+            cases.append(Case(name, setting, partial(_load, read)))
     return tuple(cases)
-
-
-def _has_both_classes(scored: ScoredSeries) -> bool:
-    labels = scored.series.labels
-    return bool(0 < np.count_nonzero(labels) < labels.size)
-
-
-def _setting(name: str, scored: ScoredSeries, buffer: int | str, thresholds: int) -> Setting:
-    try:
-        length = buffer_of(scored, buffer).length
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{name}: {error}") from error
-    return Setting.of(scored.series.labels, max_buffer=length, n_thresholds=thresholds)
 
 
 def _load(read: Callable[[], ScoredSeries]) -> Arrays:

@@ -9,10 +9,12 @@ This module alone computes the keys of cells and knows how their runs are stored
 
 from __future__ import annotations
 
+import gc
 import time
+import tracemalloc
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -43,10 +45,11 @@ from vuskit.studies.result import Failure
 from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import Contestant, choose
 from vuskit.studies.timing.results import Sample, TimingResult
-from vuskit.studies.timing.sampling import CLOCKS, Timer, peak_memory
 
-WARM_UP_RUNS = 1
-MEMORY_RUNS = 1
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+"""Wall time, and CPU time of this process, which varies less on a busy machine."""
+
+_OTHER_RUNS = 2  # to warm up, and to measure the memory
 Runs = list[list[float]]
 """Seconds and peak memory in bytes of each timed run."""
 
@@ -252,13 +255,12 @@ class Forecast:
 
     def learn(self, job: Job, repeats: int, seconds: float) -> None:
         """Correct the estimate for a contestant by its latest case, which is the largest so far."""
-        runs = repeats + WARM_UP_RUNS + MEMORY_RUNS
-        self._corrections[job.contestant.name] = seconds / runs / job.expected_ns
+        self._corrections[job.contestant.name] = seconds / (repeats + _OTHER_RUNS) / job.expected_ns
 
     def seconds(self, job: Job, repeats: int) -> float:
         """Return the forecast for a job, including its warm-up and memory runs."""
         correction = self._corrections.get(job.contestant.name, 1e-9)
-        return job.expected_ns * correction * (repeats + WARM_UP_RUNS + MEMORY_RUNS)
+        return job.expected_ns * correction * (repeats + _OTHER_RUNS)
 
     def seconds_left(self, jobs: Mapping[Job, int]) -> float:
         """Return the forecast for several jobs, at most the rest of the budget."""
@@ -307,11 +309,39 @@ class Measurement(Action):
         def call() -> object:
             return self.job.contestant.run(labels, scores, self.job.case.setting)
 
-        timer = Timer(call, clock=self.job.clock)
-        timer.warm_up(WARM_UP_RUNS)
-        seconds = [timer.sample().seconds for _ in range(self.repeats)]
-        peak = peak_memory(call)
+        call()
+        seconds = [_seconds(call, CLOCKS[self.job.clock]) for _ in range(self.repeats)]
+        peak = _peak_memory(call)
         return [[one, peak] for one in seconds]
+
+
+def _seconds(call: Callable[[], object], clock: Callable[[], float]) -> float:
+    with paused_collection():
+        begin = clock()
+        call()
+        return clock() - begin
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """Time without garbage collection."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _peak_memory(call: Callable[[], object]) -> int:
+    """Return the peak memory that Python allocates during a call, in bytes."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 class _Work:

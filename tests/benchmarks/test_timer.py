@@ -1,13 +1,11 @@
-"""Samples: calls per sample, warm-up, garbage collection, memory."""
+"""Samples: calls per sample, warm-up, garbage collection."""
 
 from __future__ import annotations
 
 import gc
 
 import pytest
-
-from vuskit.studies.timing import sampling
-from vuskit.studies.timing.sampling import Timer, peak_memory
+from timer import CLOCKS, Timer
 
 
 class Clock:
@@ -28,7 +26,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock(0.002)
-    monkeypatch.setitem(sampling.CLOCKS, "wall", clock)
+    monkeypatch.setitem(CLOCKS, "wall", clock)
     return clock
 
 
@@ -69,7 +67,3 @@ def test_garbage_collection_pauses_and_resumes():
     with pytest.raises(KeyError):
         Timer(fail).sample()
     assert gc.isenabled()
-
-
-def test_peak_memory_of_a_call():
-    assert 2_000_000 <= peak_memory(lambda: bytes(2_000_000)) < 3_000_000

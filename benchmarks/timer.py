@@ -1,16 +1,11 @@
-"""Sampling: repeated timing of a call, and its peak memory."""
+"""Repeated timing of a call."""
 
 from __future__ import annotations
 
-import gc
-import time
-import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
-"""Wall time, and CPU time of this process, which varies less on a busy machine."""
+from vuskit.studies.timing.study import CLOCKS, paused_collection
 
 
 class Sampled(NamedTuple):
@@ -45,7 +40,7 @@ class Timer:
     def sample(self) -> Sampled:
         """Take one sample, without garbage collection."""
         calibrated, calls = self.calls is not None, self.calls or 1
-        with _paused_collection():
+        with paused_collection():
             seconds, value = self._time(calls)
         if not calibrated:
             self._calibrate(seconds)
@@ -62,25 +57,3 @@ class Timer:
 
     def _calibrate(self, seconds: float) -> None:
         self.calls = max(1, round(self._shortest / max(seconds, 1e-9)))
-
-
-@contextmanager
-def _paused_collection() -> Iterator[None]:
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def peak_memory(call: Callable[[], Any]) -> int:
-    """Return the peak memory that Python allocates during a call, in bytes."""
-    tracemalloc.start()
-    try:
-        call()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return peak
