@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.lazy import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
 from vuskit.figures._drawing import family_legend, measure_bars
 from vuskit.figures._families import describe_measures, measures_named
 from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.measures.registry import Measure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LONG, _ROOM = 4.0, 1.6  # a bar this much longer than the next is cut; end of the axis
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, Cell, grid_cells, open_canvas
@@ -29,9 +30,6 @@ from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.figures.detectors import SeriesDisplay
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_ACROSS = 4
 _HATCH = "/////"  # of inaccurate detectors, for gray print

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
@@ -26,9 +27,6 @@ from vuskit.figures._families import (
 from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @register_figure(

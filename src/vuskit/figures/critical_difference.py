@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
 from vuskit.figures._families import describe_names
 from vuskit.figures.base import Data, Display, register_figure
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 _INCH = 72  # points

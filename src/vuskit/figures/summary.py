@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, open_canvas
@@ -17,9 +18,6 @@ from vuskit.figures._label_placement import spread_labels
 from vuskit.figures._text import fit_text
 from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.measures.registry import Measure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
@@ -16,7 +17,6 @@ from vuskit.figures.base import Data, Display, register_figure, to_array
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 # Okabe and Ito's palette; markers and dashes distinguish the curves in gray print.

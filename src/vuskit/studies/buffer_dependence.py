@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import listed
@@ -22,9 +23,6 @@ from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.statistics.comparison import TableComparison, compare_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _Row = dict[str, Any]
 _SHOWN = 6
@@ -52,9 +50,8 @@ class BufferDependence(TableForms):
     @property
     def mean_ranks(self) -> pd.DataFrame:
         """One row per detector, one column per factor; best rank at the reference first."""
-        pandas = require("pandas", purpose="a table of ranks")
         ranks = {factor: found.summary["mean_rank"] for factor, found in self.comparisons.items()}
-        table: pd.DataFrame = pandas.DataFrame(ranks)
+        table: pd.DataFrame = pd.DataFrame(ranks)
         table.index.name = "detector"
         return table.sort_values(self.reference, kind="stable")
 
@@ -71,10 +68,8 @@ class BufferDependence(TableForms):
     @property
     def means(self) -> pd.DataFrame:
         """Mean values: one row per detector, one column per factor; rows as in `mean_ranks`."""
-        pandas = require("pandas", purpose="a table of means")
         means = {factor: found.summary["mean"] for factor, found in self.comparisons.items()}
-        table: pd.DataFrame = pandas.DataFrame(means).loc[self.mean_ranks.index]
-        return table
+        return pd.DataFrame(means).loc[self.mean_ranks.index]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -206,7 +201,6 @@ def buffer_dependence(
     >>> found.mean_ranks.loc["exact"].tolist(), found.warnings
     ([1.0, 1.0, 1.0], ())
     """
-    pandas = require("pandas", purpose="a ranking")
     wanted = get_measure(measure) if isinstance(measure, str) else measure
     if not wanted.uses_buffer or "buffer" in wanted.options:
         raise InvalidInputError(
@@ -220,7 +214,7 @@ def buffer_dependence(
     ]
     if not rows:
         raise InvalidInputError("`source` must hold series with a buffer and scores, got none")
-    frame = pandas.DataFrame(rows)
+    frame = pd.DataFrame(rows)
     comparisons = {
         factor: compare_columns(
             part.pivot_table(index="series", columns="detector", values="value"),

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.bench._leaderboard import common_series
 from vuskit.datasets import ScoredSeries
@@ -26,10 +27,6 @@ from vuskit.studies.base import DetectorStudy, evaluate_detectors
 from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _ALL_DATASETS = "all data sets"
 _BASES = {"bits": 2, "nats": None}
@@ -69,9 +66,8 @@ class ConsistencyResult(ValuesResult):
         return self._concat([self._frame_of(series) for series in self.values], ignore_index=True)
 
     def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
-        pandas = require("pandas", purpose="to_frame()")
         names = [series.axes["detector"], series.axes["measure"]]
-        places = pandas.MultiIndex.from_product(names, names=["detector", "measure"])
+        places = pd.MultiIndex.from_product(names, names=["detector", "measure"])
         frame: pd.DataFrame = places.to_frame(index=False)
         frame.insert(0, "dataset", series.dataset)
         frame.insert(1, "series", series.series)
@@ -121,13 +117,11 @@ class ConsistencyResult(ValuesResult):
 
     def by_dataset(self) -> pd.DataFrame:
         """Mean entropy over the detectors: one row for each data set."""
-        table: pd.DataFrame = self.entropies().groupby(level="dataset", sort=False).mean()
-        return table
+        return self.entropies().groupby(level="dataset", sort=False).mean()
 
     def averages(self) -> pd.DataFrame:
         """Mean entropy of each measure over the data sets, with its family."""
-        pandas = require("pandas", purpose="averages()")
-        frame: pd.DataFrame = pandas.DataFrame(
+        frame: pd.DataFrame = pd.DataFrame(
             {
                 "family": {measure.name: measure.family for measure in self.measures},
                 "entropy": self.by_dataset().mean(),
@@ -138,8 +132,7 @@ class ConsistencyResult(ValuesResult):
 
     def by_family(self) -> pd.Series:
         """Mean entropy of the measures of each family."""
-        table: pd.Series = self.averages().groupby("family", sort=False)["entropy"].mean()
-        return table
+        return self.averages().groupby("family", sort=False)["entropy"].mean()
 
     def rank_table(self, dataset: str | None = None) -> pd.DataFrame:
         """Mean rank of each detector (rows) under each measure (columns), on one data set or all.
@@ -168,16 +161,12 @@ class ConsistencyResult(ValuesResult):
             if name in by_measure
         }
         present = dict.fromkeys(frame.dropna(subset="rank")["detector"])
-        pandas = require("pandas", purpose="rank_table()")
-        index = pandas.Index(list(present), name="detector")
-        return pandas.DataFrame(means, index=index).rename_axis(columns="measure")
+        index = pd.Index(list(present), name="detector")
+        return pd.DataFrame(means, index=index).rename_axis(columns="measure")
 
     def undefined(self) -> pd.Series:
         """Number of undefined values of each measure."""
-        counts: pd.Series = (
-            self._ranks["value"].isna().groupby(self._ranks["measure"], sort=False).sum()
-        )
-        return counts
+        return self._ranks["value"].isna().groupby(self._ranks["measure"], sort=False).sum()
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Ranks, entropies, averages, and mean ranks by data set."""
@@ -202,8 +191,7 @@ class ConsistencyResult(ValuesResult):
             n_datasets=("dataset", "nunique"), n_series=("series", "size")
         )
         ranks = self.rank_table(dataset)
-        table: pd.DataFrame = counts.loc[ranks.index].join(ranks).reset_index()
-        return table
+        return counts.loc[ranks.index].join(ranks).reset_index()
 
     def figures(self) -> dict[str, Display]:
         """Entropies by measure and family; mean ranks and entropies of detectors by data set."""
@@ -261,8 +249,7 @@ class ConsistencyResult(ValuesResult):
 
     def score(self) -> pd.Series:
         """Mean entropy of each measure; lower is better."""
-        column: pd.Series = self.averages()["entropy"]
-        return column
+        return self.averages()["entropy"]
 
     def overview(self) -> pd.DataFrame:
         """Mean entropy of each measure, with its family."""

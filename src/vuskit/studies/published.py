@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
@@ -26,9 +27,6 @@ from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import list_measures
 from vuskit.studies.detector_names import detector_key
 from vuskit.studies.result import StudyResult
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PERTURBATIONS = ("lag", "noise", "ratio")
 _QUANTITIES = (*PERTURBATIONS, "z", "entropy", "rank")
@@ -62,7 +60,7 @@ class PublishedTable:
     ----------
     quantity : {"lag", "noise", "ratio", "z", "entropy", "rank"}
         Quantity of the values.
-    values : pandas.DataFrame
+    values : pd.DataFrame
         One column for each measure, with the name it has in vuskit. Rows are series; for
         ``"rank"`` they are detectors, and ``"entropy"`` has one row.
     source : str
@@ -335,9 +333,7 @@ def _numbers(row: Sequence[str], measures: Mapping[int, str]) -> dict[str, float
 
 
 def _frame(rows: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    pandas = require("pandas", purpose="published tables")
-    frame: pd.DataFrame = pandas.DataFrame.from_dict(rows, orient="index")
-    return frame
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 # ---- comparing ----
@@ -349,7 +345,7 @@ class PublishedComparison(TableForms):
 
     Attributes
     ----------
-    cells : pandas.DataFrame
+    cells : pd.DataFrame
         One row for each value present in both: ``quantity``, ``dataset``, ``item`` (a series, or a
         detector for mean ranks), ``measure``, ``here``, ``published`` and ``factor`` (here /
         published).
@@ -376,10 +372,8 @@ class PublishedComparison(TableForms):
 
         In the columns ``here_order`` and ``published_order``, 1 is the best measure or detector.
         """
-        pandas = require("pandas", purpose="means()")
         parts = [self._means_of(name, over) for name in self.quantities]
-        frame: pd.DataFrame = pandas.concat(parts, ignore_index=True)
-        return frame
+        return pd.concat(parts, ignore_index=True)
 
     def _means_of(self, quantity: str, over: str) -> pd.DataFrame:
         rows = self.cells[self.cells["quantity"] == quantity]
@@ -406,10 +400,8 @@ class PublishedComparison(TableForms):
         median of this ratio or its inverse, whichever is at least 1, and ``largest_factor`` the
         maximum.
         """
-        pandas = require("pandas", purpose="agreement")
         rows = [row for name in self.quantities for row in self._agreements(name)]
-        frame: pd.DataFrame = pandas.DataFrame(rows)
-        return frame
+        return pd.DataFrame(rows)
 
     def _agreements(self, quantity: str) -> Iterator[dict[str, Any]]:
         cells = self.cells[self.cells["quantity"] == quantity]
@@ -592,8 +584,7 @@ def compare_with_published(
             "which none is in common; compare names of series and detectors"
             + (f" ({_other_lengths_text(tuple(other_lengths))})" if other_lengths else "")
         )
-    pandas = require("pandas", purpose="compare_with_published()")
-    cells = pandas.DataFrame(rows)
+    cells = pd.DataFrame(rows)
     cells["factor"] = cells["here"] / cells["published"]
     return PublishedComparison(cells, sources, options, tuple(other_lengths))
 
@@ -684,9 +675,8 @@ def _consistency(result: Any, table: PublishedTable) -> Rows:
 
 def _ranks(result: Any, published: pd.DataFrame) -> Rows:
     """Yield the mean ranks over data sets of common detectors and measures."""
-    pandas = require("pandas", purpose="mean ranks")
     datasets = dict.fromkeys(result.datasets)
-    by_dataset = pandas.concat({name: result.rank_table(name) for name in datasets})
+    by_dataset = pd.concat({name: result.rank_table(name) for name in datasets})
     here = by_dataset.groupby(level=1, sort=False).mean()
     ours = {detector_key(name): name for name in reversed(list(here.index))}
     for name in published.index:

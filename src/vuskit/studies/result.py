@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vuskit import __version__
 from vuskit._util.files import write_atomically
+from vuskit._util.lazy import pd
 from vuskit._util.names import did_you_mean
-from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.buffers import BufferChoice, buffer_strategy_title
@@ -25,9 +25,6 @@ from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.studies.saved import UNREADABLE, decode, pack, read_archive
 from vuskit.studies.sources import StudyInput
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCHEMA_VERSION = 4
 """Incremented when the saved form changes; results in another schema are refused."""
@@ -104,8 +101,7 @@ class StudyResult(TableForms, abc.ABC):
             raise InvalidInputError(
                 f"`{type(self).__name__}` must define overview() or score(), got neither"
             )
-        frame: pd.DataFrame = found if hasattr(found, "columns") else found.to_frame(self.kind)
-        return frame
+        return found if hasattr(found, "columns") else found.to_frame(self.kind)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the overview; studies with a table of all values return that table."""
@@ -277,8 +273,7 @@ class ValuesResult(StudyResult):
             raise InvalidInputError(
                 f"`values` must hold at least one series, got none{_failures_hint(self.failures)}"
             )
-        frame: pd.DataFrame = require("pandas", purpose="tables").concat(frames, **options)
-        return frame
+        return pd.concat(frames, **options)
 
 
 def _failures_hint(failures: tuple[Failure, ...]) -> str:

@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.optional import require
+from vuskit._util.lazy import pd
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.figures import (
@@ -53,9 +53,6 @@ from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.specifications import Specification
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Values = NDArray[np.float64]
 _ALL_DETECTORS = "all detectors"
 
@@ -79,14 +76,11 @@ class RobustnessResult(ValuesResult):
         return self._concat([self._frame_of(series) for series in self.values], ignore_index=True)
 
     def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
-        pandas = require("pandas", purpose="to_frame()")
         repeats = _repeats(series)[:, None, None]
         squares, count = _squares(series.values)
         deviation = _deviation(squares, count, np.minimum(self.study.min_values, repeats))
         names = [series.axes[axis] for axis in ("perturbation", "detector", "measure")]
-        places = pandas.MultiIndex.from_product(
-            names, names=["perturbation", "detector", "measure"]
-        )
+        places = pd.MultiIndex.from_product(names, names=["perturbation", "detector", "measure"])
         frame: pd.DataFrame = places.to_frame(index=False)
         frame.insert(0, "dataset", series.dataset)
         frame.insert(1, "series", series.series)
@@ -129,13 +123,11 @@ class RobustnessResult(ValuesResult):
 
     def by_dataset(self) -> pd.DataFrame:
         """Mean over the series of each data set; rows are perturbations and data sets."""
-        pandas = require("pandas", purpose="by_dataset()")
         parts = {
             name: self.by_series(name).groupby(level="dataset", sort=True).mean()
             for name in self.study.perturbations
         }
-        frame: pd.DataFrame = pandas.concat(parts, names=["perturbation"])
-        return frame
+        return pd.concat(parts, names=["perturbation"])
 
     def averages(self, *, over: str = "datasets") -> pd.DataFrame:
         """Mean deviation of each measure (rows) under each perturbation (columns).
@@ -146,14 +138,12 @@ class RobustnessResult(ValuesResult):
             Give every data set the same weight, as in the paper, or every series.
         """
         check_choice("over", over, ("datasets", "series"))
-        pandas = require("pandas", purpose="averages()")
         by_dataset = self.by_dataset() if over == "datasets" else None
         columns = {
             name: (self.by_series(name) if by_dataset is None else by_dataset.loc[name]).mean()
             for name in self.study.perturbations
         }
-        frame: pd.DataFrame = pandas.DataFrame(columns)
-        return frame
+        return pd.DataFrame(columns)
 
     def compare(
         self, perturbation: str, *, alpha: float | None = None, **options: Any
@@ -228,24 +218,20 @@ class RobustnessResult(ValuesResult):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # the mean of undefined values is NaN
             centered = values - np.nanmean(values, axis=1, keepdims=True)
-        pandas = require("pandas", purpose="centered()")
-        places = pandas.MultiIndex.from_product(
+        places = pd.MultiIndex.from_product(
             [found.axes["detector"], range(values.shape[1])], names=["detector", "repeat"]
         )
-        frame: pd.DataFrame = pandas.DataFrame(
+        return pd.DataFrame(
             centered.reshape(-1, values.shape[-1]), index=places, columns=self.study.names
         )
-        return frame
 
     def repeats(self) -> pd.DataFrame:
         """Number of perturbations: one row for each series, one column for each kind."""
-        pandas = require("pandas", purpose="repeats()")
-        frame: pd.DataFrame = pandas.DataFrame(
+        return pd.DataFrame(
             [_repeats(one) for one in self.values],
             index=[one.name for one in self.values],
             columns=self.study.perturbations,
         )
-        return frame
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Deviations, averages, tests, and counts of undefined values."""
@@ -355,7 +341,7 @@ class RobustnessResult(ValuesResult):
 
 def _by_series(rows: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
     """Mean or sum over the detectors: one row for each series, one column for each measure."""
-    table: pd.DataFrame = rows.pivot_table(
+    return rows.pivot_table(
         index=["dataset", "series"],
         columns="measure",
         values=column,
@@ -364,7 +350,6 @@ def _by_series(rows: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
         sort=False,
         observed=True,
     )
-    return table
 
 
 def _repeats(series: SeriesValues) -> NDArray[np.intp]:

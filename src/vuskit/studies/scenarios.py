@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.optional import require
+from vuskit._util.lazy import pd
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.inputs import Source
@@ -26,9 +26,6 @@ from vuskit.parameters import param, whole
 from vuskit.studies.base import PUBLISHED_SETTINGS, Study, evaluate_scores
 from vuskit.studies.registry import study
 from vuskit.studies.result import BufferUse, StudyResult
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LITTLE_CREDIT = 0.01
 _SETTINGS = EvaluationSettings(buffer=100)
@@ -169,8 +166,7 @@ class ScenarioResult(StudyResult):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each scenario, one column for each measure."""
-        pandas = require("pandas", purpose="to_frame()")
-        frame: pd.DataFrame = pandas.DataFrame(self.values, columns=list(self.study.names))
+        frame: pd.DataFrame = pd.DataFrame(self.values, columns=list(self.study.names))
         frame.insert(0, "scenario", [scenario.name for scenario in self.scenarios])
         frame.insert(1, "prediction", [scenario.title for scenario in self.scenarios])
         frame.insert(2, "start", [scenario.start for scenario in self.scenarios])
@@ -179,8 +175,7 @@ class ScenarioResult(StudyResult):
 
     def sweep_frame(self) -> pd.DataFrame:
         """One row for each position of the moving prediction."""
-        pandas = require("pandas", purpose="sweep_frame()")
-        frame: pd.DataFrame = pandas.DataFrame(self.sweep, columns=list(self.study.names))
+        frame: pd.DataFrame = pd.DataFrame(self.sweep, columns=list(self.study.names))
         frame.insert(0, "end", self.positions)
         return frame
 
@@ -208,7 +203,6 @@ class ScenarioResult(StudyResult):
                 f"{', '.join(one.name for one in self.scenarios)}"
             )
         far, missing, touching, exact = (self.values[place] for place in self._places)
-        pandas = require("pandas", purpose="at_first_touch()")
         with np.errstate(invalid="ignore", divide="ignore"):
             columns = {
                 "well_before": far,
@@ -218,7 +212,7 @@ class ScenarioResult(StudyResult):
                 "credit": (missing - far) / (exact - far),
                 "jump": (touching - missing) / (touching - far),
             }
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=list(self.study.names))
+        frame: pd.DataFrame = pd.DataFrame(columns, index=list(self.study.names))
         frame.index.name = "measure"
         return frame
 

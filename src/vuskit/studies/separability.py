@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.optional import require
+from vuskit._util.lazy import pd
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
@@ -44,9 +44,6 @@ from vuskit.studies.perturbations import (
 from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.sources import SeriesNames
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Values = NDArray[np.float64]
 _FIRST_PAIRS, _MOST_PAIRS = "first pairs", 4
@@ -126,15 +123,13 @@ class SeparabilityResult(ValuesResult):
 
     @cached_property
     def _z(self) -> pd.DataFrame:
-        pandas = require("pandas", purpose="to_frame()")
         rows = [row for series in self.values for row in self._rows(series)]
         if not rows:
             raise InvalidInputError(
                 f"`values` must hold at least one pair, got none on {len(self.values)} series; "
                 "lower `min_gap`, or name the `pairs`"
             )
-        frame: pd.DataFrame = pandas.DataFrame(rows)
-        return frame
+        return pd.DataFrame(rows)
 
     def _rows(self, series: SeriesValues) -> list[dict[str, Any]]:
         merit = series.notes["criterion"]
@@ -233,15 +228,13 @@ class SeparabilityResult(ValuesResult):
                 f"`series` and its pair must be among those studied, "
                 f"got {series!r}, {accurate!r}, {inaccurate!r}"
             )
-        pandas = require("pandas", purpose="pair_values()")
         parts = {
-            name: pandas.DataFrame(
+            name: pd.DataFrame(
                 found[0].values[found[0].axes["detector"].index(name)], columns=self.study.names
             )
             for name in (accurate, inaccurate)
         }
-        frame: pd.DataFrame = pandas.concat(parts, names=["detector", "repeat"])
-        return frame
+        return pd.concat(parts, names=["detector", "repeat"])
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Statistics of the pairs, means by series, averages and tests."""
@@ -311,8 +304,7 @@ class SeparabilityResult(ValuesResult):
 
     def score(self) -> pd.Series:
         """Average z of each measure; higher is better."""
-        column: pd.Series = self.averages()[self.study.average]
-        return column
+        return self.averages()[self.study.average]
 
     def overview(self) -> pd.DataFrame:
         """Mean and median z of each measure, and counts."""

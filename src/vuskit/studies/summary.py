@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from vuskit._util.optional import require
+from vuskit._util.lazy import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures import Display, ScatterDisplay, SummaryDisplay
 from vuskit.statistics.tables import without_noise
 from vuskit.studies.base import Study
 from vuskit.studies.registry import study
 from vuskit.studies.result import StudyResult
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +21,10 @@ class Summary(StudyResult):
 
     Attributes
     ----------
-    scores : pandas.DataFrame
+    scores : pd.DataFrame
         Scores of the studies, such as the mean deviation under each perturbation, z and the mean
         entropy; one row for each measure.
-    ranks : pandas.DataFrame
+    ranks : pd.DataFrame
         Rank of each measure by each score (1 is best), and the mean rank; best measure first.
     """
 
@@ -44,15 +41,13 @@ class Summary(StudyResult):
         ``deviation`` is the mean over lag and noise, ``z`` the separability, ``ratio`` the
         deviation under changing shares of anomalous points.
         """
-        pandas = require("pandas", purpose="scatter()")
-        frame: pd.DataFrame = pandas.DataFrame(
+        return pd.DataFrame(
             {
                 "deviation": self.scores[["lag", "noise"]].mean(axis=1),
                 "z": self.scores["separability"],
                 "ratio": self.scores["ratio"],
             }
         )
-        return frame
 
     @property
     def has_scatter(self) -> bool:
@@ -154,8 +149,7 @@ class SummaryStudy(Study[Summary]):
 
     def combine(self, parts: list[tuple[pd.DataFrame, str]]) -> Summary:
         """Join the scores, and rank the measures by each of them."""
-        pandas = require("pandas", purpose="a summary")
-        scores = pandas.concat([table for table, _ in parts], axis=1).rename_axis("measure")
+        scores = pd.concat([table for table, _ in parts], axis=1).rename_axis("measure")
         if not scores.columns.is_unique:
             twice = scores.columns[scores.columns.duplicated()][0]
             raise InvalidInputError(f"`results` must be of different studies, got {twice!r} twice")
@@ -163,7 +157,7 @@ class SummaryStudy(Study[Summary]):
             1.0 if better == "lower" else -1.0 for table, better in parts for _ in table.columns
         ]
         rounded = without_noise((scores.to_numpy(float) * signs).T, alone=True).T
-        ranks = pandas.DataFrame(rounded, scores.index, scores.columns).rank()
+        ranks = pd.DataFrame(rounded, scores.index, scores.columns).rank()
         ranks["mean"] = ranks.mean(axis=1)
         return Summary(scores, ranks.sort_values("mean", kind="stable"))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from vuskit._util.optional import require
+from vuskit._util.lazy import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures import (
     Display,
@@ -26,9 +26,6 @@ from vuskit.studies.timing.tables import (
     single_slopes,
     speed_ratios,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Quantity that figures show as seconds, and the meaning of the shade around it.
 _AVERAGES = {
@@ -112,9 +109,7 @@ class TimingResult(StudyResult):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each timed run."""
-        pandas = require("pandas", purpose="to_frame()")
-        frame: pd.DataFrame = pandas.DataFrame([sample.as_row() for sample in self.samples])
-        return frame
+        return pd.DataFrame([sample.as_row() for sample in self.samples])
 
     def summary(self) -> pd.DataFrame:
         """One row for each cell: number of runs, statistics of their seconds, peak memory.
@@ -148,7 +143,6 @@ class TimingResult(StudyResult):
         base : Setting, optional
             Defaults of a study of generated series. Default: those of the paper.
         """
-        pandas = require("pandas", purpose="tables")
         tables = {
             "samples": self.to_frame(),
             "summary": self.summary(),
@@ -161,8 +155,8 @@ class TimingResult(StudyResult):
             tables["exponents"] = exponents(self, base=base)
             tables["complexity"] = complexity_table(self, base=base)
         if self.dropped:
-            tables["dropped"] = pandas.DataFrame({"job": list(self.dropped)})
-        tables["environment"] = pandas.DataFrame(
+            tables["dropped"] = pd.DataFrame({"job": list(self.dropped)})
+        tables["environment"] = pd.DataFrame(
             _environment_rows(self.environment), columns=["name", "value"]
         )
         return tables

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.studies.timing.cases import PARAMETERS, Setting
 from vuskit.studies.timing.contestants import CONTESTANTS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from vuskit.studies.timing.results import TimingResult
 
 PAPER_SINGLE: dict[tuple[str, str], tuple[float, float]] = {
@@ -74,8 +73,7 @@ _RATIO_COLUMNS = ("slow", "fast", "cells", "smallest", "median", "largest")
 
 
 def _frame(rows: list[Any], columns: Sequence[str]) -> pd.DataFrame:
-    frame: pd.DataFrame = require("pandas", purpose="tables").DataFrame(rows, columns=list(columns))
-    return frame
+    return pd.DataFrame(rows, columns=list(columns))
 
 
 def rows_of_sweep(
