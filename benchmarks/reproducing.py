@@ -4,14 +4,16 @@
     python benchmarks/reproducing.py SCORES findings --published FOLDER
 
 SCORES is a folder of saved scores, FOLDER one of published tables. ``--docs PAGE`` rewrites the
-blocks of the page, ``--block NAME`` only some of them. The block ``definitions`` computes
-consistency again for each definition and kind of thresholds; finished series are kept.
+blocks of the page, ``--block NAME`` only some of them. The block ``details`` is on the page
+``findings.md`` in the same folder. The block ``definitions`` computes consistency again for each
+definition and kind of thresholds; finished series are kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import textwrap
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -123,21 +125,57 @@ def definitions(scores: Path, folder: Path, kept: Path, processes: int) -> Itera
             }
 
 
-def findings(folder: Path) -> pd.DataFrame:
-    """Statements of the paper with criteria, and the verdicts of all readings."""
-    found = pd.read_csv(folder / "findings.csv")
-    said = found["number"].astype(str) + ". " + found["paper"] + " (" + found["place"] + ")"
-    columns = {"the paper states": said, "agrees if": found["criterion"]}
+def judged(found: pd.DataFrame, reading: str) -> pd.Series:
+    """Verdicts under a reading; the number of parts that hold if only some do."""
+    verdict, holding = found[f"verdict, {reading}"], found[f"holding, {reading}"]
+    return verdict.mask(verdict == str(Verdict.IN_PART), "in part: " + holding)
+
+
+def findings(found: pd.DataFrame) -> str:
+    """Statements of the paper, and the verdicts of all readings."""
+    columns = {"": [f"[{one}](findings.md#{one})" for one in found["number"]]}
+    columns["the paper states"] = found["paper"]
+    columns |= {reading: judged(found, reading) for reading in READINGS}
+    return markdown_table(pd.DataFrame(columns)).replace("---:", "---")
+
+
+def details(found: pd.DataFrame) -> str:
+    """Place and criterion of each statement; numbers and exceptions under each reading."""
+    return "\n\n".join(_details_of(row) for _, row in found.iterrows())
+
+
+def _details_of(row: pd.Series) -> str:
+    lines = [
+        f"## {row['number']}. {row['paper']} {{#{row['number']}}}",
+        "",
+        *_wrapped(f"{row['place']}. Agrees if: {row['criterion']}."),
+        "",
+    ]
+    texts: dict[str, list[str]] = {}
     for reading in READINGS:
-        columns[reading] = (
-            "**" + found[f"verdict, {reading}"] + "**: " + found[f"measured, {reading}"]
+        verdict, holding = row[f"verdict, {reading}"], row[f"holding, {reading}"]
+        said = f"{verdict} ({holding})" if holding else verdict
+        exceptions = row[f"exceptions, {reading}"]
+        text = f"{said}. {_sentence(row[f'measured, {reading}'])}"
+        texts.setdefault(text + (f" {_sentence(exceptions)}" if exceptions else ""), []).append(
+            reading
         )
-    return pd.DataFrame(columns)
+    for text, readings in texts.items():
+        name = "all readings" if len(readings) == len(READINGS) else " and ".join(readings)
+        lines += _wrapped(f"- **{name}**: {text}", "  ")
+    return "\n".join(lines)
 
 
-def verdicts(folder: Path) -> pd.DataFrame:
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, 100, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def verdicts(found: pd.DataFrame) -> pd.DataFrame:
     """Number of findings by verdict and reading, and the series behind the means."""
-    found = pd.read_csv(folder / "findings.csv")
     rows = []
     for reading in READINGS:
         counts = found[f"verdict, {reading}"].value_counts()
@@ -161,11 +199,13 @@ def main() -> None:
     first, second = (
         compare_with_published(one.values(), arguments.published) for one in (default, published)
     )
+    found = pd.read_csv(arguments.findings / "findings.csv", keep_default_na=False)
     blocks = {
         "agreement": lambda: agreements({"as published": second, "default": first}),
         "series": lambda: all_series(default["robustness"], published["robustness"]),
-        "verdicts": lambda: verdicts(arguments.findings),
-        "findings": lambda: findings(arguments.findings),
+        "verdicts": lambda: verdicts(found),
+        "findings": lambda: findings(found),
+        "details": lambda: details(found),
         **{name: partial(both, first, second, name) for name in second.quantities},
         "definitions": lambda: pd.DataFrame(
             definitions(
@@ -177,12 +217,12 @@ def main() -> None:
         ),
     }
     for mark in arguments.block or blocks:
-        text = markdown_table(blocks[mark]())
-        if mark == "findings":
-            text = text.replace("---:", "---")  # sentences start at the left
+        made = blocks[mark]()
+        text = made if isinstance(made, str) else markdown_table(made)
         print(f"{mark}\n\n{text}\n", flush=True)
         if arguments.docs is not None:
-            replace_block(arguments.docs, mark, text)
+            page = arguments.docs.with_name("findings.md") if mark == "details" else arguments.docs
+            replace_block(page, mark, text)
 
 
 if __name__ == "__main__":

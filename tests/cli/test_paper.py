@@ -46,7 +46,7 @@ def test_findings_under_three_readings(command, scores, tmp_path):
     shown = " ".join(outcome.out.split())
     assert "text: agrees text, VUS over 0..2L: agrees as published: agrees" in shown
     table = pd.read_csv(tmp_path / "paper" / "findings.csv")
-    assert list(table["number"]) == list(range(1, 31))
+    assert list(table["number"]) == list(range(1, 32))
     readings = ("text", "text-vus-over-0-2l", "as-published")
     factors = [
         load_study_result(
@@ -67,7 +67,7 @@ def test_json_and_csv(command, scores, tmp_path):
     for one in found["exhibits"]:
         assert all((tmp_path / name).is_file() for name in one["files"])
     rows = list(csv.DictReader(io.StringIO(command(*line, "--csv").out)))
-    assert [int(row["number"]) for row in rows] == list(range(1, 31))
+    assert [int(row["number"]) for row in rows] == list(range(1, 32))
 
 
 def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path, cluster):

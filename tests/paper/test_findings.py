@@ -47,7 +47,7 @@ def two(name, first, second):
 
 
 def test_numbers_run_from_one_without_gaps():
-    assert [one.number for one in list_statements()] == list(range(1, 31))
+    assert [one.number for one in list_statements()] == list(range(1, 32))
     assert all(one.place and one.criterion for one in list_statements())
 
 
@@ -125,11 +125,12 @@ def on_806(name):
 def test_all_thirteen_preferences_count(number, series, stated):
     found = verdict(number, consistency=two(series, *every(stated)))
     assert (found.verdict, found.n_series) == (Verdict.AGREES, 1)
-    assert "13 of 13 parts hold" in found.measured
+    assert (found.holding, found.exceptions, found.judged) == ("13 of 13", "", "agrees")
     other = every(lambda name: 1 - stated(name) if name == "vus_pr" else stated(name))
     found = verdict(number, consistency=two(series, *other))
     assert found.verdict is Verdict.IN_PART
-    assert "12 of 13 parts hold; not: VUS-PR prefers" in found.measured
+    assert found.judged == "agrees in part (12 of 13)"
+    assert found.exceptions.startswith("Not confirmed: VUS-PR prefers")
     wrong = every(lambda name: 1 - stated(name))
     assert verdict(number, consistency=two(series, *wrong)).verdict is Verdict.DISAGREES
 
@@ -138,7 +139,7 @@ def test_values_of_805():
     ae, ocsvm = {"auc_pr": 0.55, "range_auc_pr": 0.9}, {"auc_pr": 0.6, "range_auc_pr": 0.84}
     found = verdict(3, consistency=two("MBA_ECG805_data.out", ae, ocsvm))
     assert found.verdict is Verdict.IN_PART
-    assert "not: AUC-PR of OCSVM" in found.measured
+    assert "Not confirmed: AUC-PR of OCSVM" in found.exceptions
 
 
 def test_mba_805_needs_series_and_detectors():
@@ -184,6 +185,7 @@ def test_a_verdict_needs_ten_real_series_of_three_data_sets():
     assert few.verdict is Verdict.NOT_CHECKABLE
     assert few.measured.startswith("a verdict needs 10 real series of 3 data sets, got 9 of 3")
     assert "best mean ranks: R-AUC-ROC" in few.measured
+    assert (few.holding, few.exceptions) == ("", "")
     synthetic = Material(results={"robustness": made.robustness({"lag": FOUR})}, real=False)
     found = check_statements(synthetic).findings[6]
     assert found.verdict is Verdict.NOT_CHECKABLE
@@ -222,8 +224,8 @@ def test_separability():
     assert "VUS-PR 1.82" in found.measured
     worse = verdict(12, separability=made.separability({**four, "vus_pr": 0.5, "f_score": 1.2}))
     assert worse.verdict is Verdict.IN_PART
-    assert "VUS-PR is ahead" in worse.measured
-    assert "AUC-ROC is the best of the others" in worse.measured
+    assert "VUS-PR is ahead" in worse.exceptions
+    assert "AUC-ROC is the best of the others" in worse.exceptions
     few = made.separability(four, n_series=2)
     assert verdict(12, separability=few).verdict is Verdict.NOT_CHECKABLE
 
@@ -237,7 +239,7 @@ def test_separability_on_three_series_without_one_of_them():
     )
     checked = verdict(13, separability=replace(found, values=values))
     assert checked.verdict is Verdict.IN_PART  # a part that was not measured is no agreement
-    assert "not measured: SED" in checked.measured
+    assert "Not measured: SED" in checked.exceptions
 
 
 def entropies(consistent, n_series=12):
@@ -261,7 +263,7 @@ def test_entropy_decreases_in_every_step():
     some = ("auc_roc", "range_auc_roc", "range_auc_pr")
     found = verdict(16, consistency=entropies(some))
     assert found.verdict is Verdict.IN_PART
-    assert "not: VUS below R-AUC" in found.measured
+    assert "Not confirmed: VUS below R-AUC" in found.exceptions
     wrong = [name for name in made.NAMES if name.endswith(("precision", "recall", "score"))]
     assert verdict(16, consistency=entropies(wrong)).verdict is Verdict.DISAGREES
 
@@ -270,6 +272,12 @@ def test_yahoo_is_not_checkable_without_its_series():
     found = verdict(18, consistency=entropies(("vus_roc",)))
     assert found.verdict is Verdict.NOT_CHECKABLE
     assert "YAHOO is not among the data sets" in found.measured
+
+
+def test_figure_2_is_not_checkable():
+    found = verdict(31, consistency=entropies(("vus_roc",)))
+    assert found.verdict is Verdict.NOT_CHECKABLE
+    assert "does not name the part" in found.measured
 
 
 @pytest.mark.parametrize(("best", "expected"), [("vus_roc", "agrees"), ("f_score", "disagrees")])
@@ -285,7 +293,7 @@ def test_always_the_best(best, expected):
     if expected == "agrees":
         found = verdict(19, **results)
         assert found.verdict is Verdict.IN_PART
-        assert "not: best in separability" in found.measured
+        assert "Not confirmed: best in separability" in found.exceptions
 
 
 def test_speed():
@@ -304,13 +312,13 @@ def test_slopes_that_were_not_measured_are_not_checked():
     kept = tuple(one for one in result.samples if one.setting.max_buffer <= 5)
     unknown = verdict(26, timing=replace(result, samples=kept))
     assert unknown.verdict is Verdict.NOT_CHECKED
-    assert "not measured: VUS opt flatter than VUS" in unknown.measured
+    assert "Not measured: VUS opt flatter than VUS" in unknown.exceptions
 
 
 def test_forms():
     table = check_statements(Material())
-    assert len(table.to_frame()) == 30
-    assert "| 30 |" in table.to_markdown()
+    assert len(table.to_frame()) == 31
+    assert "| 31 |" in table.to_markdown()
     assert "\\begin{tabular}" in table.to_latex()
-    assert table.counts == "not checked: 30"
+    assert table.counts == "not checked: 31"
     assert "| not checked |" in table.to_markdown()

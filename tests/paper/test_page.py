@@ -51,7 +51,7 @@ def test_the_page_fits_and_draws(open_page, page, width):
     expect(shown.locator("#fig-11 svg").first).to_be_visible()
     expect(shown.locator("#table-1 table")).to_be_visible()
     expect(shown.locator("#fig-01 .reason")).to_contain_text("<b>is</b> too short")
-    assert shown.locator("#findings tbody tr").count() == 30
+    assert shown.locator("#findings tbody tr").count() == 31
     assert shown.locator("#findings td.not-checked").count() == 12
     expect(shown.locator("#notes li")).to_contain_text("<b>a_series")
     assert low_contrast(shown) == []

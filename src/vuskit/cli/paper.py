@@ -233,7 +233,7 @@ def _readings_text(found: ReadingTable) -> str:
             )
         )
         lines += [
-            f"    {reading}: {own.verdict}"
+            f"    {reading}: {own.judged}"
             for reading, own in zip(found.tables, several, strict=True)
         ]
     lines += [f"{reading}: {table.counts}." for reading, table in found.tables.items()]
@@ -288,8 +288,8 @@ def _text(result: PaperResult) -> str:
         if one in skipped:
             continue
         count = f", {plural(one.n_series, 'series', 'series')}" if one.n_series else ""
-        lines.append(f"{one.number:>2}. {one.verdict}{count}")
-        for name, text in (("paper", f"{one.paper} ({one.place})"), ("here", one.measured)):
+        lines.append(f"{one.number:>2}. {one.judged}{count}")
+        for name, text in (("paper", f"{one.paper} ({one.place})"), ("here", one.details)):
             lines.append(
                 textwrap.fill(
                     text,

@@ -89,17 +89,28 @@ class Checked(NamedTuple):
         return Verdict.AGREES if all(self.parts.values()) else Verdict.IN_PART
 
     @property
-    def text(self) -> str:
-        """The numbers, and the parts that do not hold or were not measured."""
+    def holding(self) -> str:
+        """How many parts hold, such as "2 of 3"; empty without several parts or a verdict."""
+        if len(self.parts) < 2 or self.scope.reason:
+            return ""
+        return f"{sum(map(bool, self.parts.values()))} of {len(self.parts)}"
+
+    @property
+    def exceptions(self) -> str:
+        """Parts that do not hold or were not measured; empty without a verdict."""
+        if self.scope.reason:
+            return ""
         failed = [name for name, holds in self.parts.items() if holds is False]
         unknown = [name for name, holds in self.parts.items() if holds is None]
-        said = [f"{self.scope.reason}; numbers here"] if self.scope.reason else []
-        if len(self.parts) > 1:
-            holding = len(self.parts) - len(failed) - len(unknown)
-            said.append(f"{holding} of {len(self.parts)} parts hold")
-            said += [f"not: {', '.join(failed)}"] if failed else []
-        said += [f"not measured: {', '.join(unknown)}"] if unknown else []
-        return f"{'; '.join(said)}: {self.measured}" if said else self.measured
+        said = [f"Not confirmed: {'; '.join(failed)}"] if failed and len(self.parts) > 1 else []
+        said += [f"Not measured: {'; '.join(unknown)}"] if unknown else []
+        return ". ".join(said)
+
+    @property
+    def text(self) -> str:
+        """The numbers, after the reason if there is no verdict."""
+        reason = self.scope.reason
+        return f"{reason}; numbers here: {self.measured}" if reason else self.measured
 
 
 @dataclass(frozen=True)
@@ -148,10 +159,14 @@ class Finding:
         Number of the statement.
     paper, place, criterion : str
         The statement, where the paper makes it, and when it counts as confirmed.
-    measured : str
-        The measurement, or the reason why there is none.
     verdict : Verdict
         Whether they agree.
+    measured : str
+        The measurement, or the reason why there is none.
+    holding : str
+        How many parts of the statement hold, such as "2 of 3"; empty if it has only one.
+    exceptions : str
+        The parts that do not hold or were not measured.
     n_series : int
         Number of series measured; 0 if nothing was measured.
     """
@@ -160,12 +175,26 @@ class Finding:
     paper: str
     place: str
     criterion: str
-    measured: str
     verdict: Verdict
-    n_series: int
+    measured: str
+    holding: str = ""
+    exceptions: str = ""
+    n_series: int = 0
+
+    @property
+    def judged(self) -> str:
+        """The verdict, with the number of parts that hold if only some do."""
+        in_part = self.verdict is Verdict.IN_PART
+        return f"{self.verdict} ({self.holding})" if in_part else str(self.verdict)
+
+    @property
+    def details(self) -> str:
+        """The measurement and the exceptions."""
+        return f"{self.measured}. {self.exceptions}" if self.exceptions else self.measured
 
 
-_COLUMNS = ("number", "paper", "place", "criterion", "measured", "verdict", "n_series")
+_STATED = ("number", "paper", "place", "criterion")
+_FOUND = ("verdict", "holding", "exceptions", "measured", "n_series")
 
 
 @dataclass(frozen=True)
@@ -182,9 +211,10 @@ class FindingTable(TableForms):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each finding."""
-        rows = [{name: getattr(one, name) for name in _COLUMNS} for one in self.findings]
+        columns = [*_STATED, *_FOUND]
+        rows = [{name: getattr(one, name) for name in columns} for one in self.findings]
         frame: pd.DataFrame = require("pandas", purpose="to_frame()").DataFrame(
-            rows, columns=list(_COLUMNS)
+            rows, columns=columns
         )
         frame["verdict"] = frame["verdict"].map(str)
         return frame
@@ -203,7 +233,7 @@ class FindingTable(TableForms):
     def _layout(self) -> TableLayout:
         header = ["", "paper", "place", "criterion", "measured here", "verdict", "series"]
         rows = [
-            [str(one.number), one.paper, one.place, one.criterion, one.measured, str(one.verdict),
+            [str(one.number), one.paper, one.place, one.criterion, one.details, one.judged,
              f"{one.n_series:,}"]
             for one in self.findings
         ]  # fmt: skip
@@ -226,12 +256,12 @@ class ReadingTable(TableForms):
     notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each statement; verdict and measurement under each reading."""
+        """One row for each statement; verdict, parts and measurement under each reading."""
         frames = {name: table.to_frame() for name, table in self.tables.items()}
         first = next(iter(frames.values()))
-        found = first[["number", "paper", "place", "criterion"]].copy()
+        found = first[list(_STATED)].copy()
         for name, frame in frames.items():
-            for column in ("verdict", "measured", "n_series"):
+            for column in _FOUND:
                 found[f"{column}, {name}"] = frame[column]
         return found
 
@@ -240,7 +270,7 @@ class ReadingTable(TableForms):
         rows = [
             [
                 f"{one[0].number}. {one[0].paper} ({one[0].place})",
-                *(str(own.verdict) for own in one),
+                *(own.judged for own in one),
             ]
             for one in zip(*(table.findings for table in self.tables.values()), strict=True)
         ]
@@ -305,15 +335,16 @@ def check_statements(material: Material) -> FindingTable:
 
 
 def _checked(one: Statement, material: Material) -> Finding:
+    stated = (one.number, one.text, one.place, one.criterion)
     try:
         found = one.check(material)
     except NotRequestedError:
-        measured, verdict, n_series = one.not_requested, Verdict.NOT_CHECKED, 0
+        return Finding(*stated, Verdict.NOT_CHECKED, one.not_requested)
     except VuskitError as error:
-        measured, verdict, n_series = f"not measured: {error}", Verdict.NOT_CHECKABLE, 0
-    else:
-        measured, verdict, n_series = found.text, found.verdict, found.scope.n_series
-    return Finding(one.number, one.text, one.place, one.criterion, measured, verdict, n_series)
+        return Finding(*stated, Verdict.NOT_CHECKABLE, f"not measured: {error}")
+    return Finding(
+        *stated, found.verdict, found.text, found.holding, found.exceptions, found.scope.n_series
+    )
 
 
 def over_series(

@@ -80,8 +80,8 @@ def _findings(findings: FindingTable) -> str:
         + element("th", str(one.number), scope="row")
         + element("td", f"{one.paper} ({one.place})", class_="words", data_label=names[0])
         + element("td", one.criterion, class_="words", data_label=names[1])
-        + element("td", one.measured, class_="words", data_label=names[2])
-        + element("td", str(one.verdict), class_=_verdict_class(one.verdict), data_label=names[3])
+        + element("td", one.details, class_="words", data_label=names[2])
+        + element("td", one.judged, class_=_verdict_class(one.verdict), data_label=names[3])
         + element("td", f"{one.n_series:,}" if one.n_series else "\N{EN DASH}", data_label="series")
         + "</tr>"
         for one in findings.findings

@@ -626,3 +626,16 @@ def _next_best(material: Material) -> Checked:
     parts = {title_of(name): place in (2, 3, 4) for name, place in places.items()}
     said = ", ".join(f"{title_of(name)} {place}" for name, place in places.items())
     return Checked(f"places: {said}", parts, _robust_scope(material))
+
+
+@statement(
+    31,
+    "AUC-PR fluctuates between .75 and .50 for a lag of a quarter of the anomaly's length.",
+    place="Sec. 3.2, Fig. 2(b)",
+    criterion="largest and lowest value within 0.05",
+    needs=["consistency"],
+    exhibit="fig-02",
+)
+def _auc_pr_under_lag(material: Material) -> Checked:
+    material.result("consistency")
+    raise NotPossibleError("the paper does not name the part of the electrocardiogram")
