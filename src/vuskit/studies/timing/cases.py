@@ -35,7 +35,7 @@ class Setting:
     n_anomalies : int
         Number of anomalies.
     mean_length, std_length : float
-        Mean and standard deviation of their lengths.
+        Mean and standard deviation of their lengths. With a mean of 0 there are no anomalies.
     n_points : int
         Length of the series.
     max_buffer : int
@@ -111,9 +111,9 @@ PARAMETERS: dict[str, Parameter] = {
             "mean_length",
             r"$\mu(\ell_a)$",
             "mean anomaly length",
-            (1, 10, 50, 100, 250, 500, 750, 1000),
-            (1, 10, 1000),
-            "log",
+            (0, 1, 10, 50, 100, 250, 500, 750, 1000),
+            (0, 1, 10, 1000),
+            "symlog",
         ),
         Parameter(
             "n_points",
@@ -222,8 +222,8 @@ def is_generated(name: str) -> bool:
 def _generate(setting: Setting, seed: int) -> Arrays:
     return labeled_scores(
         setting.n_points,
-        n_anomalies=setting.n_anomalies,
-        mean_length=setting.mean_length,
+        n_anomalies=setting.n_anomalies if setting.mean_length else 0,
+        mean_length=max(setting.mean_length, 1),
         std_length=setting.std_length,
         seed=seed,
     )

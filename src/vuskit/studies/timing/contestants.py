@@ -34,7 +34,8 @@ class Contestant:
 
     def takes(self, setting: Setting) -> bool:
         """Whether a run on this setting is informative about the cost."""
-        return setting.n_anomalies > 0 or self.defined_without_anomalies
+        has_anomalies = setting.n_anomalies > 0 and setting.mean_length > 0
+        return has_anomalies or self.defined_without_anomalies
 
 
 def _paper_algorithm(
