@@ -339,6 +339,9 @@ def volume(material: Material) -> Built:
             "buffer": heights.ravel(),
             "false_positive_rate": rates.ravel(),
             "true_positive_rate": surface.heights.ravel(),
+            "auc_roc": curve.plain_area,
+            "range_auc_roc": curve.buffered_area,
+            "vus_roc": surface.volume,
         }
     )
     return Built(caption, table, (Part(display),))

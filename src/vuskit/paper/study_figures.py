@@ -361,6 +361,7 @@ def separability(material: Material) -> Built:
         f"{_pairs_of_14(found, groups)}"
     )
     columns = {f"mean z, {name}": bars[name] for name in groups}
+    columns |= {f"median z, {name}": marks[name] for name in groups}
     table = averages.assign(**columns).reset_index()
     return Built(caption, table, (Part(display),))
 
@@ -469,21 +470,38 @@ def consistency(material: Material) -> Built:
         f"series for an entropy. Lowest mean entropy: {with_values(order, 3)}; highest: "
         f"{with_values(order.iloc[::-1], 2)}. Best mean rank over all series: {led}."
     )
-    table = found.to_frame()
-    mean_ranks = table.groupby(["dataset", "detector", "measure"], sort=False)["rank"].mean()
-    long = _long(entropies, "entropy").set_index(["dataset", "detector", "measure"])["entropy"]
-    joined = mean_ranks.to_frame("mean_rank").join(long).reset_index()
-    return Built(caption, joined, tuple(parts))
+    names = dict.fromkeys(one.dataset for one in found.values)
+    tables = [_ranks_of(material, None), *(_ranks_of(material, name) for name in names)]
+    means = _concat([averages.rename_axis("measure"), families.rename_axis("measure")])
+    tables.append(means.reset_index().assign(dataset="all", detector="all"))
+    columns = ["dataset", "detector", "measure", "mean_rank", "entropy"]
+    return Built(caption, _concat(tables, ignore_index=True)[columns], tuple(parts))
+
+
+def _ranks_and_entropies(material: Material, dataset: str | None) -> tuple[Any, Any]:
+    """Return mean rank and mean entropy by detector and measure, of one data set or all."""
+    found = material.consistency
+    ranks = found.rank_table(dataset).reindex(columns=list(found.study.names))
+    entropies = found.entropies()
+    if dataset is None:
+        return ranks, entropies.groupby(level="detector", sort=False).mean()
+    known = dataset in entropies.index.get_level_values("dataset")
+    return ranks, entropies.loc[dataset] if known else entropies.iloc[:0].droplevel("dataset")
+
+
+def _ranks_of(material: Material, dataset: str | None) -> pd.DataFrame:
+    ranks, entropies = _ranks_and_entropies(material, dataset)
+    keys = ["detector", "measure"]
+    long = _long(ranks.rename_axis(index="detector"), "mean_rank")
+    joined = long.merge(_long(entropies, "entropy"), on=keys, how="left")
+    return joined.assign(dataset=dataset or "all")
 
 
 def _rank_row(
     material: Material, dataset: str | None, suffix: str, measures: tuple[Measure, ...]
 ) -> list[Panel]:
-    found, names = material.consistency, list(material.consistency.study.names)
-    ranks = found.rank_table(dataset).reindex(columns=names)
-    entropies = found.entropies()
-    own = entropies.groupby(level="detector", sort=False).mean()
-    own = own if dataset is None else entropies.loc[dataset]
+    ranks, entropies = _ranks_and_entropies(material, dataset)
+    unit = material.consistency.study.entropy
     return [
         Panel(
             f"(b{suffix}) mean rank",
@@ -491,9 +509,7 @@ def _rank_row(
         ),
         Panel(
             f"(c{suffix}) entropy",
-            RankLinesDisplay(
-                own, "entropy", dataset, unit=found.study.entropy, own_measures=measures
-            ),
+            RankLinesDisplay(entropies, "entropy", dataset, unit=unit, own_measures=measures),
         ),
     ]
 
