@@ -57,12 +57,15 @@ class Check:
         Accepted names, if there are only a few.
     many : bool
         Whether the value is a tuple.
+    literal : bool
+        Whether a text such as ``"5"`` or ``"none"`` means a number or None.
     """
 
     words: str
     function: Callable[[str, Any], Any] = field(repr=False)
     choices: tuple[str, ...] = ()
     many: bool = False
+    literal: bool = True
 
     def __call__(self, name: str, value: Any) -> Any:
         """Return the value to store."""
@@ -168,7 +171,7 @@ def _check_text(name: str, value: Any) -> str:
     return value
 
 
-text = Check("a text that is not empty", _check_text)
+text = Check("a text that is not empty", _check_text, literal=False)
 """Check for texts."""
 
 
@@ -205,7 +208,7 @@ def several(check: Check, *, minimum: int = 0) -> Check:
             return (check(name, value),)
         return tuple(check(f"{name}[{place}]", entry) for place, entry in enumerate(given))
 
-    return Check(f"a list of: {check.words}", check_all, check.choices, many=True)
+    return Check(f"a list of: {check.words}", check_all, check.choices, True, check.literal)
 
 
 # --- declarations --------------------------------------------------------------------------------
@@ -435,6 +438,8 @@ def from_texts(known: Mapping[str, Param], given: Iterable[str]) -> dict[str, An
 
 def read_text(declared: Param, given: str, *, before: tuple[Any, ...] = ()) -> Any:
     """Return the value of a text; for a list, append its entries to those before."""
+    if not getattr(declared.check, "literal", True):
+        return (*before, given) if declared.many else given
     values = [
         word if (word := part.strip()) in declared.choices else literal(word)
         for part in (given.split(",") if declared.many else [given])

@@ -13,7 +13,7 @@ import vuskit
 from vuskit.bench import Run, evaluate_inputs, run_plan
 from vuskit.bench.plan import parse_plan
 from vuskit.bench.sources import open_scores
-from vuskit.cli._many_series import Sources
+from vuskit.cli._many_series import scores_entry
 from vuskit.datasets import Columns, ScoredSeries, Series, open_inputs
 from vuskit.engine.executors import ExecutorSettings, InProcessExecutor
 from vuskit.explore.content import ScoresContent
@@ -107,7 +107,7 @@ def test_files_of_any_kind_give_the_same_values_everywhere(save, tmp_path):
     assert in_memory(inputs) == wanted
 
     columns = reading.get("columns", Columns())
-    entry = Sources((str(source),), reading.get("labels"), columns=columns).request()
+    entry = scores_entry((str(source),), reading.get("labels"), columns)
     plan = "\n".join(f"{key} = {json.dumps(one)}" for key, one in entry.items())
     evaluate = f'measures = ["vus_pr"]\nbuffer = {BUFFER}\nvolume_factor = 1.0'
     parsed = parse_plan(f"[[scores]]\n{plan}\n[[evaluate]]\n{evaluate}\n", base=tmp_path)

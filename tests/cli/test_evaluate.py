@@ -54,8 +54,8 @@ def test_a_training_part_is_noted_and_may_be_left_out(command, small):
     small.rename(small.with_name(name))
     whole = command("evaluate", name, "--csv", "--buffer", "4")
     assert (
-        "note: the first 30 points are training data according to the file name, and are "
-        "evaluated; --train-length auto excludes them, none hides this note\n"
+        "note: 1 series starts with training data, according to the file name, and this part is "
+        f"evaluated too ({name}: 30 points); `--train-length` auto leaves it out, 0 hides this note"
     ) in whole.err
     frame = small_frame()
     expected = vuskit.evaluate(frame["label"], frame["A"], buffer=4)
@@ -74,8 +74,11 @@ def test_a_training_part_is_noted_and_may_be_left_out(command, small):
 @pytest.mark.parametrize(
     ("length", "text"),
     [
-        ("auto", "`--train-length auto` needs a file name such as 001_NAB_id_1_Web_tr_500_1st_800"),
-        ("60", "`--train-length` must be less than the 60 points of the series, got 60"),
+        (
+            "auto",
+            "`--train-length` auto needs files with names such as 001_NAB_id_1_Web_tr_500_1st_800",
+        ),
+        ("60", "`--train-length` must be less than the 60 points of the longest series, got 60"),
         ("half", "`--train-length` must be a number of points, auto or none, got 'half'"),
         ("50", "must hold both normal and anomalous points"),
     ],
@@ -332,7 +335,7 @@ def test_automatic_buffer_without_values(command):
     err = command("evaluate", "x.csv").err
     assert "median length of 2 anomalies, as there are no values" in err
     refused = command("evaluate", "x.csv", "--buffer", "period").err
-    assert "needs the series itself; name its column with --value" in refused
+    assert "needs the series itself; name its column with `--value`" in refused
 
 
 def test_settings_of_the_function(command, small):
@@ -508,7 +511,7 @@ def test_interrupt_is_clean(command, small, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("vuskit.cli.evaluate.evaluate_many", interrupted)
+    monkeypatch.setattr("vuskit.report.one_series.evaluate_many", interrupted)
     outcome = command("evaluate", "small.csv")
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err.splitlines()[-1] == "vuskit: stopped"

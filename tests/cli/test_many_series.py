@@ -265,7 +265,7 @@ def test_training_parts_of_several_series(command, with_training):
     assert values_of(whole) == pytest.approx(expected(0))
     told = " ".join(whole.err.split())
     assert "2 series start with training data, according to the file name, and this part" in told
-    assert "--train-length auto leaves it out, --train-length none hides this note" in told
+    assert "`--train-length` auto leaves it out, 0 hides this note" in told
     auto = command("evaluate", "A", *FEW, "--csv", "--train-length", "auto")
     assert values_of(auto) == pytest.approx(expected(None))
     assert "1 series has no known training part and is evaluated in full: A/plain" in auto.err

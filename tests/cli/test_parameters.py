@@ -9,26 +9,43 @@ import typer
 from typer.testing import CliRunner
 
 from vuskit import EvaluationSettings, InvalidInputError
-from vuskit.cli._parameters import Given, takes
+from vuskit.cli._parameters import Flags, takes
+from vuskit.datasets.columns import Columns
+from vuskit.parameters import params_of
 
 app = typer.Typer()
 
 
 @app.command()
-@takes(EvaluationSettings, flags=("buffer", "definition"), defaults={"buffer": "auto"})
-def show(source: str, given: Given, loud: bool = False) -> None:
+@takes(
+    columns=Flags(Columns, tuple(params_of(Columns)), "Input"),
+    settings=Flags(
+        EvaluationSettings, ("buffer", "definition"), "Measures", defaults={"buffer": "auto"}
+    ),
+)
+def show(
+    source: str,
+    columns: Columns,
+    settings: EvaluationSettings,
+    measure_options: tuple[str, ...],
+    loud: bool = False,
+) -> None:
     """Show what is given."""
-    typer.echo(f"{source} {given} {loud}")
+    named = {name: one for name, one in vars(columns).items() if one not in (None, (), "error")}
+    typer.echo(f"{source} {settings} {measure_options} {named} {loud}")
 
 
 def test_flags_and_set():
     options = ["--buffer", "median-anomaly", "--set=step=2", "--set=threshold=0.5", "--loud"]
+    options += ["--label=7", "--score=none", "--score=a,b", "--labels-all"]
     found = CliRunner().invoke(app, ["x", *options, "--set=range_recall.alpha=0.2"])
     assert found.stdout == (
-        "x {'buffer': 'median_anomaly', 'step': 2, 'threshold': 0.5, "
-        "'measure_options': ('range_recall.alpha=0.2',)} True\n"
+        "x buffer=median_anomaly, thresholds=all, definition=journal, step=2, threshold=0.5 "
+        "('range_recall.alpha=0.2',) "
+        "{'label': '7', 'score': ('none', 'a,b'), 'labels_all': True} True\n"
     )
-    assert CliRunner().invoke(app, ["x"]).stdout == "x {} False\n"
+    shown = "x buffer=auto, thresholds=all, definition=journal () {'labels_all': False} False\n"
+    assert CliRunner().invoke(app, ["x"]).stdout == shown
 
 
 @pytest.mark.parametrize(

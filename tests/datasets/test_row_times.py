@@ -102,7 +102,7 @@ def test_a_column_of_another_name_gives_the_order(tmp_path):
     mixed = frame.sample(frac=1, random_state=1)
     found = loaded(save(mixed, tmp_path / "a"), order="measured")
     assert found.scores[0].numbers.tolist() == frame["score"].tolist()
-    with pytest.raises(InvalidInputError, match=r"`--order` must be a column .*'measured'"):
+    with pytest.raises(InvalidInputError, match=r"`order` must be a column .*'measured'"):
         loaded(tmp_path / "a.csv", order="mesured")
 
 

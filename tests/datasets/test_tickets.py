@@ -95,7 +95,7 @@ def test_columns_with_other_names(place):
     names = ("opened_at", "closed_at", "number", "severity")
     found = place(rows, names, start="opened_at", end="closed_at", id="number")
     assert found.tickets == (Ticket("INC7", 30, 41),)
-    with pytest.raises(InvalidInputError, match=r"`--id` must be a column .*'numbr'; did you mean"):
+    with pytest.raises(InvalidInputError, match=r"`id` must be a column .*'numbr'; did you mean"):
         place(rows, names, start="opened_at", end="closed_at", id="numbr")
 
 

@@ -30,7 +30,6 @@ from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
 from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
 from vuskit.datasets import Collection
 from vuskit.datasets.collection import read_collection
-from vuskit.datasets.columns import Columns
 from vuskit.datasets.inputs import FileSource, TableSource, open_inputs
 from vuskit.datasets.layouts import expression_of
 from vuskit.datasets.readers.registry import Candidate
@@ -436,27 +435,11 @@ def _any_form(
     progress: Callable[[int], None],
 ) -> Iterator[ImportJob]:
     """Files of any supported form, with labels in the same file or in another one."""
-    columns = Columns(
-        request.label,
-        request.value or (),
-        request.score,
-        request.positive,
-        request.by,
-        request.dataset,
-        request.order,
-        request.duplicates,
-        request.timezone,
-        request.start,
-        request.end,
-        request.id,
-        request.labels_by,
-        request.labels_all,
-    )
     found = open_inputs(
         [Path(request.folder) / name for name in request.files] or request.folder,
         labels=request.labels,
         pattern=request.pattern,
-        columns=columns,
+        columns=request.columns,
         align=(request.align or "center") if request.window is not None else None,
         window=request.window,
     )
@@ -490,7 +473,7 @@ def _any_form(
                 request.align,
                 request.window,
                 one.part,
-                reading=tuple(columns.reading().items()),
+                reading=tuple(request.reading().items()),
             )
     notes += summarized(decisions)
 

@@ -196,6 +196,12 @@ class Values:
         return (*(one for one in found if one.status.failed), *self.lost)
 
     @property
+    def n_values(self) -> int:
+        """Number of values that are defined."""
+        scores = (score for series in self.series for score in series.scores)
+        return sum(not math.isnan(value) for score in scores for value in score.values)
+
+    @property
     def filled(self) -> int:
         """Number of scores that lacked values at the ends."""
         return sum(bool(one.filled) for series in self.series for one in series.scores)

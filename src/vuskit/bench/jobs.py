@@ -380,12 +380,12 @@ def training_notes(series: Sequence[TrainingPart], asked: Collection[TrainLength
             f"{plural(len(declared), 'series starts', 'series start')} with training data, "
             f"according to the file name, and this part is evaluated too ({declared[0].title}: "
             f"{declared[0].length:,} points); "
-            'train_length = "auto" leaves it out, train_length = 0 hides this note'
+            "`train_length` auto leaves it out, 0 hides this note"
         )
     unknown = [one for one in series if one.length is None] if AUTO in asked else []
     if unknown and len(unknown) == len(series):
         raise InvalidInputError(
-            '`train_length = "auto"` needs files with names such as '
+            "`train_length` auto needs files with names such as "
             "001_NAB_id_1_Web_tr_500_1st_800.csv, got none "
             f"({unknown[0].name}, ...); give the number of training points"
         )

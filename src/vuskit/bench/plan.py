@@ -17,7 +17,7 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
 from vuskit.alignment import ANCHORS
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
-from vuskit.datasets.columns import DUPLICATES
+from vuskit.datasets.columns import Columns
 from vuskit.datasets.readers.registry import get_format
 from vuskit.datasets.synthetic import make_series
 from vuskit.datasets.synthetic.registry import get_family
@@ -31,7 +31,6 @@ from vuskit.measures.settings import EvaluationSettings
 from vuskit.parameters import (
     Check,
     Checked,
-    flag,
     from_mapping,
     number,
     one_of,
@@ -171,9 +170,9 @@ class SyntheticSeries:
     grid: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True)
-class ScoresFolder(Checked):
-    """One ``[[scores]]`` entry: scores computed elsewhere."""
+@dataclass(frozen=True, kw_only=True)
+class ScoresFolder(Columns):
+    """One ``[[scores]]`` entry: scores computed elsewhere, and the columns of their files."""
 
     folder: str = param(MISSING, text)
     pattern: str | None = param(None, text)
@@ -181,28 +180,20 @@ class ScoresFolder(Checked):
     names: tuple[str, ...] = param((), _TEXTS)
     files: tuple[str, ...] = param((), _TEXTS)
     labels: str | None = param(None, text)
-    label: str | None = param(None, text)
-    score: tuple[str, ...] = param((), _TEXTS)
-    value: str | None = param(None, text)
-    positive: str | None = param(None, text)
-    by: str | None = param(None, text)
-    dataset: str | None = param(None, text)
-    order: str | None = param(None, text)
-    duplicates: str = param("error", one_of(*DUPLICATES))
-    timezone: str | None = param(None, text)
-    start: str | None = param(None, text)
-    end: str | None = param(None, text)
-    id: str | None = param(None, text)
-    labels_by: str | None = param(None, text)
-    labels_all: bool = param(False, flag)
     align: str | None = param(None, one_of(*ANCHORS))
     window: int | None = param(None, whole(1))
 
     @property
     def any_form(self) -> bool:
         """Whether files may have any form that ``vuskit evaluate`` accepts."""
-        named = (self.labels, self.label, self.value, self.positive, self.by)
-        return bool(self.files or self.score) or any(one is not None for one in named)
+        named = (self.labels, self.label, self.positive, self.by)
+        several = (self.files, self.score, self.value)
+        return any(several) or any(one is not None for one in named)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns alone."""
+        return Columns(**{name: getattr(self, name) for name in params_of(Columns)})
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,14 +1,17 @@
-"""Commands whose errors name options instead of parameters of the library."""
+"""Commands whose errors and notes name options instead of parameters of the library."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 import sys
+from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import Any
 
 from typer.core import TyperCommand
 
+from vuskit.cli._output import say
 from vuskit.errors import InvalidInputError
 
 # Parameters of the library whose option has another name.
@@ -21,13 +24,15 @@ _OTHER_NAMES = {
     "source": "data",
 }
 _NAME = re.compile(r"`(\w+)`")
+_running: ContextVar[Command] = ContextVar("_running")
 
 
 class Command(TyperCommand):
-    """A command that writes `` `label` `` as `` `--label` `` in errors of the library."""
+    """A command that writes `` `label` `` as `` `--label` `` in texts of the library."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        _running.set(self)
         try:
             return super().invoke(ctx)
         except InvalidInputError as error:
@@ -49,6 +54,12 @@ class Command(TyperCommand):
             return f"`--set {name}`" if settable and name in _settings() else found[0]
 
         return _NAME.sub(option, text)
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Write notes of the library to standard error, with the options of the running command."""
+    for note in notes:
+        say(f"note: {_running.get().with_options(note)}")
 
 
 def _shown(parameter: Any) -> str:

@@ -115,7 +115,7 @@ def emit(form: str, result: Any, *, text: Callable[[], str], **forms: Callable[[
     ----------
     form : str
         From `chosen_format`.
-    result : dataclass, mapping or list
+    result : dataclass, mapping or list, or a function that returns it
         What the JSON holds. Dataclasses and mappings also get the version of vuskit.
     text : callable
         Returns the text for reading.
@@ -123,7 +123,7 @@ def emit(form: str, result: Any, *, text: Callable[[], str], **forms: Callable[[
         Return the text of other forms, such as ``csv=``.
     """
     if form == "json":
-        data = plain_data(result)
+        data = plain_data(result() if callable(result) else result)
         write(json_text({"vuskit": __version__, **data} if isinstance(data, dict) else data))
     else:
         write({"table": text, **forms}[form]())

@@ -4,62 +4,100 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from vuskit.errors import InvalidInputError
-from vuskit.parameters import Param, from_texts, params_of, read_text
+from vuskit.parameters import Param, flag, from_texts, params_of, read_text
 
-__all__ = ["Given", "given_of", "takes"]
+__all__ = ["Flags", "given_of", "takes"]
 
 Given = dict[str, Any]
 """Checked values of the parameters on the command line, by name. Options of measures, such as
 ``range_recall.alpha=0.2``, are texts under the name ``measure_options``."""
 
 
-def takes(
-    *classes: type[Any],
-    flags: Sequence[str] = (),
-    defaults: Mapping[str, Any] | None = None,
-    completions: Mapping[str, Callable[[], Any]] | None = None,
-    panel: str | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Replace a command's parameter ``given: Given`` by options for the parameters of classes.
+@dataclass(frozen=True)
+class Flags:
+    """Options for the parameters of a class: those in ``names`` are flags, others need ``--set``.
 
-    ``flags`` get options; all others are given by ``--set NAME=VALUE``. ``defaults``
-    differ from those of the classes; the command applies them.
+    ``defaults`` differ from those of the class.
     """
-    listed = (pair for cls in classes for pair in params_of(cls).items())
-    known = {name: one for name, one in listed if one.check is not None or one.help}
+
+    cls: type[Any]
+    names: tuple[str, ...]
+    panel: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    completions: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """The options by name, and ``set`` if not all parameters are flags."""
+        known = params_of(self.cls)
+        found = {name: self._flag(name, known[name]) for name in self.names}
+        others = [name for name in known if name not in found]
+        if others:
+            found["set"] = _keyword("set", list[str] | None, None, typer.Option(
+                "--set",
+                metavar="NAME=VALUE",
+                help=f"Set {', '.join(others)}, or an option of a measure such as "
+                "range_recall.alpha=0.2. Repeat for several.",
+                autocompletion=lambda: [f"{name}=" for name in others],
+                rich_help_panel=self.panel,
+            ))  # fmt: skip
+        return found
+
+    def _flag(self, name: str, declared: Param) -> inspect.Parameter:
+        text = declared.help
+        default = self.defaults.get(name, declared.default)
+        if declared.choices and not any(choice in text for choice in declared.choices):
+            *first, last = declared.choices
+            text = f"{text.rstrip('.')}: {', '.join(first)} or {last}."
+        if "Default:" not in text and default not in (None, (), False):
+            text += f" Default: {declared.text(default)}."
+        switch = declared.check is flag
+        choices = list(declared.choices)
+        option = typer.Option(
+            f"--{name.replace('_', '-')}",
+            metavar="" if switch else declared.metavar or "NAME",
+            help=text,
+            autocompletion=self.completions.get(name) or ((lambda: choices) if choices else None),
+            rich_help_panel=self.panel,
+        )
+        kind: Any = bool if switch else list[str] | None if declared.many else str | None
+        return _keyword(name, kind, False if switch else None, option)
+
+
+def takes(**groups: Flags) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Replace parameters of a command, by name, by the options of a class.
+
+    The command receives an instance of the class, and the texts of ``--set`` that belong to
+    measures as ``measure_options``.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         hints = get_type_hints(command, include_extras=True)
-        added = {
-            name: _flag(
-                name,
-                known[name],
-                (defaults or {}).get(name, known[name].default),
-                (completions or {}).get(name),
-                panel,
-            )
-            for name in flags
-        }
-        others = [name for name in known if name not in flags]
-        added["set"] = _set(others, panel)
-        parameters = []
+        options = {name: group.options for name, group in groups.items()}
+        parameters: list[inspect.Parameter] = []
         for name, one in inspect.signature(command).parameters.items():
-            if name == "given":
-                parameters += list(added.values())
-            else:
+            if name in groups:
+                parameters += options[name].values()
+            elif name != "measure_options":
                 parameters.append(one.replace(annotation=hints[name]))
 
         @functools.wraps(command)
         def run(**values: Any) -> Any:
-            texts = {name: values.pop(name) for name in added}
-            assigned = texts.pop("set") or ()
-            return command(given=given_of(known, texts, assigned), **values)
+            for name, group in groups.items():
+                texts = {option: values.pop(option) for option in options[name]}
+                assigned = texts.pop("set", None) or ()
+                given = given_of(params_of(group.cls), texts, assigned)
+                if "set" in options[name]:
+                    values["measure_options"] = given.pop("measure_options", ())
+                values[name] = group.cls(**{**group.defaults, **given})
+            return command(**values)
 
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
@@ -82,12 +120,13 @@ def given_of(
     """
     found: Given = {}
     for name, value in flags.items():
-        if value is not None:
-            option = f"--{name.replace('_', '-')}"
-            one = known[name]
-            for part in value if one.many else [value]:
-                found[name] = read_text(one, part, before=found.get(name, ()))
-            found[name] = one.checked(option, found[name])
+        if value is None:
+            continue
+        one = known[name]
+        for part in value if one.many else [value]:
+            before = found.get(name, ())
+            found[name] = read_text(one, part, before=before) if isinstance(part, str) else part
+        found[name] = one.checked(f"--{name.replace('_', '-')}", found[name])
     dotted = tuple(one for one in assigned if "." in one.partition("=")[0])
     try:
         found |= from_texts(known, [one for one in assigned if one not in dotted])
@@ -98,41 +137,10 @@ def given_of(
     return found
 
 
-def _flag(
-    name: str, declared: Param, default: Any, complete: Callable[[], Any] | None, panel: str | None
-) -> inspect.Parameter:
-    text = declared.help
-    if declared.choices and not any(choice in text for choice in declared.choices):
-        *first, last = declared.choices
-        text = f"{text.rstrip('.')}: {', '.join(first)} or {last}."
-    if "Default:" not in text and default is not None and default != ():
-        text += f" Default: {declared.text(default)}."
-    choices = list(declared.choices)
-    option = typer.Option(
-        f"--{name.replace('_', '-')}",
-        metavar=declared.metavar or "NAME",
-        help=text,
-        autocompletion=complete or ((lambda: choices) if choices else None),
-        rich_help_panel=panel,
-    )
-    kind: Any = list[str] | None if declared.many else str | None
+def _keyword(name: str, kind: Any, default: Any, option: Any) -> inspect.Parameter:
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
-    )
-
-
-def _set(names: Sequence[str], panel: str | None) -> inspect.Parameter:
-    option = typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help=f"Set {', '.join(names)}, or an option of a measure such as range_recall.alpha=0.2. "
-        "Repeat for several.",
-        autocompletion=lambda: [f"{name}=" for name in names],
-        rich_help_panel=panel,
-    )
-    return inspect.Parameter(
-        "set",
+        name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[list[str] | None, option],
+        default=default,
+        annotation=Annotated[kind, option],
     )

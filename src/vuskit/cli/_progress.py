@@ -51,21 +51,20 @@ def _summary(progress: Progress) -> str:
 
 
 class RunDisplay:
-    """Progress of a benchmark run.
+    """Progress of a benchmark run, on standard error.
 
     Parameters
     ----------
-    console : Console
-        Where to write.
-    plain : bool
-        Write lines (at most one per ten seconds, and one per failure) instead of a bar.
+    plain : bool, default=False
+        Write lines (at most one per ten seconds, and one per failure) instead of a bar, as
+        elsewhere than on a terminal.
     """
 
-    def __init__(self, console: Console, *, plain: bool) -> None:
+    def __init__(self, *, plain: bool = False) -> None:
         from rich.live import Live
 
-        self._console = console
-        self._plain = plain
+        self._console = console = stderr_console()
+        self._plain = plain or not console.is_terminal
         self._last_line = float("-inf")
         self._start = time.monotonic()
         self._bar = _bar(console)

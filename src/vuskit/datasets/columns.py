@@ -19,7 +19,8 @@ from vuskit.alignment import fill_missing_ends
 from vuskit.datasets.csv_dialect import is_number
 from vuskit.datasets.tables import Table, open_table
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_choice, rank_missing_lowest
+from vuskit.inputs import rank_missing_lowest
+from vuskit.parameters import Check, Checked, flag, one_of, param, several, text
 from vuskit.times import TIME_NAMES, check_timezone
 
 LABEL_NAMES = (
@@ -56,8 +57,18 @@ _MOST_SHOWN = 6
 _MISSPELLED = 0.75  # minimum similarity of a misspelled name
 
 
+def _column(text_of_help: str, *, many: bool = False, metavar: str = "COLUMN") -> Any:
+    check = several(text) if many else text
+    return param(() if many else None, check, text_of_help, metavar=metavar)
+
+
+def _check_zone(name: str, value: Any) -> Any:
+    check_timezone(value)
+    return value
+
+
 @dataclass(frozen=True)
-class Columns:
+class Columns(Checked):
     """Columns of an input by role, as the user names them; the others are found by name.
 
     Attributes
@@ -93,42 +104,54 @@ class Columns:
     (('flow',), ('LOF', 'PCA'))
     """
 
-    label: str | None = None
-    value: str | Sequence[str] = ()
-    score: str | Sequence[str] = ()
-    positive: str | None = None
-    by: str | None = None
-    dataset: str | None = None
-    order: str | None = None
-    duplicates: str = "error"
-    timezone: str | None = None
-    start: str | None = None
-    end: str | None = None
-    id: str | None = None
-    labels_by: str | None = None
-    labels_all: bool = False
+    label: str | None = _column("Column with the labels.")
+    value: str | Sequence[str] = _column(
+        "Column with the series itself. Repeat for more channels.", many=True
+    )
+    score: str | Sequence[str] = _column(
+        "Column with scores. Default: all other numeric columns. Repeat for several.", many=True
+    )
+    positive: str | None = param(None, text, "Label that means anomalous.", metavar="LABEL")
+    by: str | None = _column("Column of a long table that names the series.")
+    dataset: str | None = _column("Column of a long table that names the data set.")
+    order: str | None = _column(
+        "Times by which rows are sorted; none: keep their order.", metavar="COLUMN|none"
+    )
+    duplicates: str = param(
+        "error",
+        one_of(*DUPLICATES),
+        "Which of several rows with the same time to keep.",
+        metavar="RULE",
+    )
+    timezone: str | None = param(
+        None,
+        Check("the name of a zone", _check_zone, literal=False),
+        "Zone of times without one, such as Europe/Berlin.",
+        metavar="ZONE",
+    )
+    start: str | None = _column("Column of --labels with the start of each interval.")
+    end: str | None = _column("Column of --labels with the end of each interval.")
+    id: str | None = _column("Column of --labels that names each interval.")
+    labels_by: str | None = _column("Column of --labels that names the series.")
+    labels_all: bool = param(False, flag, "Apply all intervals of --labels to every series.")
 
     def __post_init__(self) -> None:
-        for name in ("value", "score"):
-            given = getattr(self, name)
-            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+        super().__post_init__()
         if self.dataset is not None and self.by is None:
             raise InvalidInputError(
-                "`--dataset` must be used with --by COLUMN, the column that names the series"
+                "`dataset` must be used with `by`, the column that names the series"
             )
-        check_choice("--duplicates", self.duplicates, DUPLICATES)
-        check_timezone(self.timezone)
         if self.labels_all and self.labels_by is not None:
-            raise InvalidInputError("`--labels-by` must be used without --labels-all; omit one")
+            raise InvalidInputError("`labels_by` must be used without `labels_all`; omit one")
 
     def named(self) -> list[tuple[str, str]]:
-        """Return option and name of each column given by the user."""
-        singles = [("--by", self.by), ("--dataset", self.dataset), ("--label", self.label)]
-        several = [("--value", self.value), ("--score", self.score)]
-        found = [(option, name) for option, name in singles if name is not None]
+        """Return role and name of each column given by the user."""
+        singles = [("by", self.by), ("dataset", self.dataset), ("label", self.label)]
+        several = [("value", self.value), ("score", self.score)]
+        found = [(role, name) for role, name in singles if name is not None]
         if self.order not in (None, "none"):
-            found.append(("--order", str(self.order)))
-        return found + [(option, name) for option, names in several for name in names]
+            found.append(("order", str(self.order)))
+        return found + [(role, name) for role, names in several for name in names]
 
     def intervals(self) -> dict[str, Any]:
         """Return the options of files of intervals that the user gave."""
@@ -144,19 +167,19 @@ class Columns:
 
     def check(self, path: Path, names: Sequence[str]) -> None:
         """Check that a file has the columns named by the user."""
-        for option, name in self.named():
-            check_column(path, names, option, name)
+        for role, name in self.named():
+            check_column(path, names, role, name)
 
     def unread(self) -> set[str]:
         """Return columns that are skipped unless named, in lower case."""
         return set(_NO_SCORES - {name.strip().lower() for _, name in self.named()})
 
 
-def check_column(path: Path, names: Sequence[str], option: str, name: str) -> None:
+def check_column(path: Path, names: Sequence[str], role: str, name: str) -> None:
     """Check that a file has a column."""
     if name not in names:
         raise InvalidInputError(
-            f"`{option}` must be a column of {path} ({quoted(names)}), "
+            f"`{role}` must be a column of {path} ({quoted(names)}), "
             f"got {name!r}{did_you_mean(name, names)}"
         )
 
@@ -371,7 +394,7 @@ def _matching(path: Path, name: str, words: list[str], positive: str) -> list[st
     known = sorted(word for word in words if word != _EMPTY)
     if not wanted:
         raise InvalidInputError(
-            f"`--positive` must be a label of column {name!r} in {path} "
+            f"`positive` must be a label of column {name!r} in {path} "
             f"({quoted(known)}), got {positive!r}{did_you_mean(positive, known)}"
         )
     return wanted

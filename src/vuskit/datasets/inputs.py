@@ -33,6 +33,7 @@ from vuskit.datasets.columns import (
     lowest_scores,
     read_label_column,
     roles_of_file,
+    time_range,
 )
 from vuskit.datasets.csv_dialect import damaged_gzip
 from vuskit.datasets.label_files import LabeledFile, LabelFile, LabelFiles, label_options
@@ -123,6 +124,25 @@ class Loaded:
     dates: NDArray[np.datetime64] | None = None
     decisions: tuple[Decision, ...] = ()
     tickets: tuple[Ticket, ...] = ()
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file of the only scores, or of the labels."""
+        path = self.scores[0].path if len(self.scores) == 1 else self.path
+        return self.series.name if path is None else path.name
+
+    @property
+    def summary(self) -> str:
+        """Length, times and columns by role, in one line."""
+        names = ", ".join(one.detector for one in self.scores)
+        parts = [f"labels: {self.label}", f"scores: {names}"]
+        if not np.isnan(self.series.values).all():
+            parts.append(f"values: {', '.join(self.series.channels)}")
+        if self.left_out:
+            parts.append(f"left out: {', '.join(self.left_out)}")
+        times = time_range(self.dates)
+        shown = f" ({times[0]} … {times[1]})" if times else ""
+        return f"{self.series.n_points:,} points{shown}; {'; '.join(parts)}"
 
     def scored(self) -> ScoredSeries:
         """Return the series and its scores; raises if one is unusable."""
@@ -244,15 +264,15 @@ class _Request:
 
     def __post_init__(self) -> None:
         if self.align is not None:
-            check_choice("--align", self.align, ANCHORS)
+            check_choice("align", self.align, ANCHORS)
         if self.window is not None and self.align is None:
             raise InvalidInputError(
-                "`--window` must be used with --align center, start or end, the point of the "
+                "`window` must be used with `align`: center, start or end, the point of the "
                 "window that a score belongs to"
             )
         if self.align is not None and self.window is None:
             raise InvalidInputError(
-                "`--align` must be used with --window N, the number of points in a window"
+                "`align` must be used with `window`, the number of points in a window"
             )
 
 
@@ -292,7 +312,7 @@ def _open_paths(paths: Sequence[str | Path], request: _Request) -> Inputs:
     if request.columns.by is not None:
         if len(paths) != 1 or request.pattern is not None or request.labels is not None:
             raise InvalidInputError(
-                "`--by` must be used with one long table and neither --pattern nor --labels, got "
+                "`by` must be used with one long table and neither `pattern` nor `labels`, got "
                 f"{plural(len(paths), 'source')}; omit it if every series has its own file"
             )
         path = Path(paths[0])
@@ -1041,7 +1061,7 @@ def _open_long(path: Path, request: _Request, frame: Table | None = None) -> Inp
     columns = request.columns
     if request.window is not None:
         raise InvalidInputError(
-            "`--window` must be used with one file per series, got a long table; omit it"
+            "`window` must be used with one file per series, got a long table; omit it"
         )
     state = "" if frame is not None else file_state(path)
     if frame is not None:

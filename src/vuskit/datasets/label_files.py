@@ -108,7 +108,7 @@ class LabelFiles:
                 self.by_name.setdefault(name, []).append(entry)
         if not self.by_name:
             raise InvalidInputError(
-                f"`--labels` must contain label files ({', '.join(SUFFIXES)} or a known "
+                f"`labels` must contain label files ({', '.join(SUFFIXES)} or a known "
                 f"series format), got none in {self.path}"
             )
 
@@ -192,7 +192,7 @@ def key_column(path: Path, columns: Columns, series: Sequence[str], notes: list[
     if columns.labels_all:
         return None
     if columns.labels_by is not None:
-        check_column(path, names, "--labels-by", columns.labels_by)
+        check_column(path, names, "labels_by", columns.labels_by)
         return columns.labels_by
     usual = columns.by if columns.by in names else series_column(names)
     if usual is not None:

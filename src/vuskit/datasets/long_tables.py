@@ -54,7 +54,7 @@ class LongTable:
             self._file = _parquet_file(path)
         elif table is None:
             self._table = open_table(path, texts=by)
-        for option, name in zip(("--dataset", "--by")[-len(by) :], by, strict=False):
+        for option, name in zip(("dataset", "by")[-len(by) :], by, strict=False):
             check_column(path, self.names, option, name)
         self.keys, self.bounds = self._find_series(by)
 

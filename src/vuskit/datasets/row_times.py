@@ -111,7 +111,7 @@ def time_column(table: Table, columns: Columns) -> str | None:
     if columns.order == NO_ORDER:
         return None
     if columns.order is not None:
-        check_column(table.path, table.names, "--order", columns.order)
+        check_column(table.path, table.names, "order", columns.order)
         return columns.order
     used = {columns.label, *columns.value, *columns.score, columns.by, columns.dataset}
     found = [

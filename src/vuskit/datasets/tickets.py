@@ -56,7 +56,7 @@ def place_tickets(
 ) -> Placed:
     """Return labels from the first and last position or time of each anomaly."""
     path = table.path
-    for option, name in (("--start", columns.start), ("--end", columns.end), ("--id", columns.id)):
+    for option, name in (("start", columns.start), ("end", columns.end), ("id", columns.id)):
         if name is not None:
             check_column(path, table.names, option, name)
     bounds = interval_columns(table.names, columns.start, columns.end)

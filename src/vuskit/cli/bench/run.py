@@ -169,13 +169,10 @@ def _run(
     """
     from vuskit.bench import Run
     from vuskit.bench.runner import run_plan
-    from vuskit.cli._progress import RunDisplay, stderr_console
+    from vuskit.cli._progress import RunDisplay
 
-    console = stderr_console()
-    with (
-        resumable(plan.folder, ["vuskit", "bench", command, str(target)]),
-        RunDisplay(console, plain=plain or not console.is_terminal) as display,
-    ):
+    resume = ["vuskit", "bench", command, str(target)]
+    with resumable(plan.folder, resume), RunDisplay(plain=plain) as display:
         summary = run_plan(
             plan,
             observer=display.update,
