@@ -371,6 +371,12 @@ class DetectorStudy(Study[Result]):
         cut = replace(series, values=values, labels=labels, train_length=None)
         return replace(scored, series=cut, scores=scores), section.anchor
 
+    def combine(self, parts: list[Any]) -> Result:
+        """Keep the values of all series."""
+        kind: Any = self.result
+        result: Result = kind(tuple(parts))
+        return result
+
 
 def evaluate_scores(evaluator: Evaluator, scores: Iterable[ArrayLike]) -> NDArray[np.float64]:
     """Return the values of all measures (columns) for each score (rows)."""

@@ -63,16 +63,11 @@ class ConsistencyResult(ValuesResult):
 
     @cached_property
     def _ranks(self) -> pd.DataFrame:
-        return self._concat([self._frame_of(series) for series in self.values], ignore_index=True)
-
-    def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
-        names = [series.axes["detector"], series.axes["measure"]]
-        places = pd.MultiIndex.from_product(names, names=["detector", "measure"])
-        frame: pd.DataFrame = places.to_frame(index=False)
-        frame.insert(0, "dataset", series.dataset)
-        frame.insert(1, "series", series.series)
-        frame.insert(2, "buffer", series.buffer)
-        return frame.assign(value=series.values.ravel(), rank=self._rank(series.values).ravel())
+        return self._concat(
+            lambda one: one.frame(
+                "detector", "measure", value=one.values, rank=self._rank(one.values)
+            )
+        )
 
     def _rank(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rank of each detector under each measure, 1 is best; NaN for undefined values."""
@@ -321,14 +316,5 @@ class Consistency(DetectorStudy[ConsistencyResult]):
         scored, _ = self.prepare(scored)
         choice = self.choose_buffer(scored)
         evaluator = self.evaluator(scored.series.labels, choice.length)
-        return SeriesValues(
-            scored.series.dataset,
-            scored.series.name,
-            choice.length,
-            {"detector": scored.detectors, "measure": self.names},
-            evaluate_detectors(evaluator, scored),
-        )
-
-    def combine(self, parts: list[SeriesValues]) -> ConsistencyResult:
-        """Keep the values of all series."""
-        return ConsistencyResult(tuple(parts))
+        axes = {"detector": scored.detectors, "measure": self.names}
+        return SeriesValues.of(scored, choice, axes, evaluate_detectors(evaluator, scored))

@@ -19,6 +19,7 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.buffers import BufferChoice, buffer_strategy_title
+from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -228,10 +229,30 @@ class SeriesValues:
                 f"`values` must have the shape of the axes, {shape}, got {np.shape(self.values)}"
             )
 
+    @classmethod
+    def of(
+        cls,
+        scored: ScoredSeries,
+        buffer: BufferChoice,
+        axes: Mapping[str, tuple[str, ...]],
+        values: NDArray[np.float64],
+        **notes: Any,
+    ) -> Self:
+        """Return values on a series with scores."""
+        return cls(scored.series.dataset, scored.series.name, buffer.length, axes, values, notes)
+
     @property
     def name(self) -> str:
         """Data set and series."""
         return f"{self.dataset}/{self.series}"
+
+    def frame(self, *axes: str, **columns: NDArray[Any]) -> pd.DataFrame:
+        """Return arrays over some of the axes as columns, one row for each combination of names."""
+        places = pd.MultiIndex.from_product([self.axes[axis] for axis in axes], names=axes)
+        frame = places.to_frame(index=False)
+        for place, name in enumerate(("dataset", "series", "buffer")):
+            frame.insert(place, name, getattr(self, name))
+        return frame.assign(**{name: values.ravel() for name, values in columns.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,13 +288,27 @@ class ValuesResult(StudyResult):
             )
         return found[0]
 
-    def _concat(self, frames: list[pd.DataFrame], **options: Any) -> pd.DataFrame:
-        """Concatenate the tables of series."""
-        if not frames:
+    def _concat(self, frame_of: Callable[[SeriesValues], pd.DataFrame]) -> pd.DataFrame:
+        """Concatenate the tables of all series."""
+        if not self.values:
             raise InvalidInputError(
                 f"`values` must hold at least one series, got none{_failures_hint(self.failures)}"
             )
-        return pd.concat(frames, **options)
+        return pd.concat(list(map(frame_of, self.values)), ignore_index=True)
+
+    def _by_series(self, frame: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
+        """Mean or sum of a column: one row for each series, one column for each measure."""
+        table = frame.pivot_table(
+            index=["dataset", "series"],
+            columns="measure",
+            values=column,
+            aggfunc=how,
+            dropna=False,
+            sort=False,
+            observed=True,
+        )
+        order = list(dict.fromkeys(zip(frame["dataset"], frame["series"], strict=True)))
+        return table.loc[order, list(self.study.names)]
 
 
 def _failures_hint(failures: tuple[Failure, ...]) -> str:

@@ -73,23 +73,19 @@ class RobustnessResult(ValuesResult):
 
     @cached_property
     def _deviations(self) -> pd.DataFrame:
-        return self._concat([self._frame_of(series) for series in self.values], ignore_index=True)
+        return self._concat(self._frame_of)
 
     def _frame_of(self, series: SeriesValues) -> pd.DataFrame:
         repeats = _repeats(series)[:, None, None]
         squares, count = _squares(series.values)
-        deviation = _deviation(squares, count, np.minimum(self.study.min_values, repeats))
-        names = [series.axes[axis] for axis in ("perturbation", "detector", "measure")]
-        places = pd.MultiIndex.from_product(names, names=["perturbation", "detector", "measure"])
-        frame: pd.DataFrame = places.to_frame(index=False)
-        frame.insert(0, "dataset", series.dataset)
-        frame.insert(1, "series", series.series)
-        frame.insert(2, "buffer", series.buffer)
-        return frame.assign(
-            deviation=deviation.ravel(),
-            n_values=count.ravel(),
-            n_undefined=(repeats - count).ravel(),
-            squares=squares.ravel(),
+        deviation = np.sqrt(squares / np.maximum(count, 1))
+        enough = count >= np.minimum(self.study.min_values, repeats)
+        return series.frame(
+            *("perturbation", "detector", "measure"),
+            deviation=np.where(enough, deviation, np.nan),
+            n_values=count,
+            n_undefined=repeats - count,
+            squares=squares,
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -110,16 +106,13 @@ class RobustnessResult(ValuesResult):
         frame = self._deviations
         rows = frame[frame["perturbation"] == perturbation]
         if self.study.spread == "mean":
-            table = _by_series(rows, "deviation", "mean")
-        else:
-            known = rows["deviation"].notna()
-            squares, counts = (
-                _by_series(rows.assign(**{name: rows[name].where(known)}), name, "sum")
-                for name in ("squares", "n_values")
-            )
-            table = (squares / counts.where(counts > 0)) ** 0.5
-        order = list(dict.fromkeys(zip(rows["dataset"], rows["series"], strict=True)))
-        return table.loc[order, list(self.study.names)]
+            return self._by_series(rows, "deviation", "mean")
+        known = rows["deviation"].notna()
+        squares, counts = (
+            self._by_series(rows.assign(**{name: rows[name].where(known)}), name, "sum")
+            for name in ("squares", "n_values")
+        )
+        return (squares / counts.where(counts > 0)) ** 0.5
 
     def by_dataset(self) -> pd.DataFrame:
         """Mean over the series of each data set; rows are perturbations and data sets."""
@@ -339,19 +332,6 @@ class RobustnessResult(ValuesResult):
         return tuple(one.dataset for one in self.values)
 
 
-def _by_series(rows: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
-    """Mean or sum over the detectors: one row for each series, one column for each measure."""
-    return rows.pivot_table(
-        index=["dataset", "series"],
-        columns="measure",
-        values=column,
-        aggfunc=how,
-        dropna=False,
-        sort=False,
-        observed=True,
-    )
-
-
 def _repeats(series: SeriesValues) -> NDArray[np.intp]:
     """Number of repeats of each perturbation; the values after them are padding."""
     longest = len(series.axes["repeat"])
@@ -366,12 +346,6 @@ def _squares(values: Values) -> tuple[Values, NDArray[np.intp]]:
     mean = np.where(defined, values, 0).sum(axis=2) / np.maximum(count, 1)
     squares = np.where(defined, values - mean[:, :, None], 0) ** 2
     return squares.sum(axis=2), count
-
-
-def _deviation(squares: Values, count: NDArray[np.intp], fewest: NDArray[np.intp]) -> Values:
-    """Population standard deviation over the repeats; NaN where there are too few values."""
-    deviation = np.sqrt(squares / np.maximum(count, 1))
-    return np.where(count >= fewest, deviation, np.nan)
 
 
 _RATIO = Specification(
@@ -491,10 +465,9 @@ class Robustness(DetectorStudy[RobustnessResult]):
         values = {name: _PERTURBATIONS[name](self, part) for name in self.perturbations}
         repeats = {name: array.shape[1] for name, array in values.items()}
         longest = max(repeats.values())
-        return SeriesValues(
-            scored.series.dataset,
-            scored.series.name,
-            choice.length,
+        return SeriesValues.of(
+            scored,
+            choice,
             {
                 "perturbation": self.perturbations,
                 "detector": scored.detectors,
@@ -502,12 +475,10 @@ class Robustness(DetectorStudy[RobustnessResult]):
                 "measure": self.names,
             },
             np.stack([_padded(array, longest) for array in values.values()]),
-            {"buffer_reason": choice.reason, "repeats": repeats, "points": points},
+            buffer_reason=choice.reason,
+            repeats=repeats,
+            points=points,
         )
-
-    def combine(self, parts: list[SeriesValues]) -> RobustnessResult:
-        """Keep the values of all series."""
-        return RobustnessResult(tuple(parts))
 
     def _lag(self, part: _Part) -> Values:
         procedure, (fraction,) = LAG.parse("lag", self.lag)

@@ -160,17 +160,9 @@ class SeparabilityResult(ValuesResult):
 
     def by_series(self) -> pd.DataFrame:
         """Mean of the finite z of each series; NaN if no z of a series is finite."""
-        frame = self._z.assign(z=self._z["z"].where(np.isfinite(self._z["z"])))
-        table: pd.DataFrame = frame.pivot_table(
-            index=["dataset", "series"],
-            columns="measure",
-            values="z",
-            aggfunc="mean",
-            dropna=False,
-            sort=False,
+        return self._by_series(
+            self._z.assign(z=self._z["z"].where(np.isfinite(self._z["z"]))), "z", "mean"
         )
-        order = list(dict.fromkeys(zip(frame["dataset"], frame["series"], strict=True)))
-        return table.loc[order, list(self.study.names)]
 
     def averages(self) -> pd.DataFrame:
         """Mean and median z of each measure, and the share of pairs in the right order.
@@ -545,22 +537,13 @@ class Separability(DetectorStudy[SeparabilityResult]):
         values = np.empty((0, self.count, len(self.measures)))
         if detectors:
             values = self._values(scored.select(detectors), choice.length)
-        return SeriesValues(
-            scored.series.dataset,
-            scored.series.name,
-            choice.length,
-            {
-                "detector": detectors,
-                "repeat": tuple(map(str, range(self.count))),
-                "measure": self.names,
-            },
-            values,
-            {"pairs": [list(pair) for pair in pairs], "criterion": merit},
-        )
-
-    def combine(self, parts: list[SeriesValues]) -> SeparabilityResult:
-        """Keep the values of all series."""
-        return SeparabilityResult(tuple(parts))
+        axes = {
+            "detector": detectors,
+            "repeat": tuple(map(str, range(self.count))),
+            "measure": self.names,
+        }
+        listed = [list(pair) for pair in pairs]
+        return SeriesValues.of(scored, choice, axes, values, pairs=listed, criterion=merit)
 
     def _choose_pairs(self, scored: ScoredSeries) -> tuple[Pairs, dict[str, float]]:
         if self.pairs is None:
