@@ -390,6 +390,16 @@ class TableForms:
     def _layout(self) -> TableLayout:
         raise NotImplementedError
 
+    def to_text(self, width: int | None = None) -> str:
+        """Return the table as plain text.
+
+        Parameters
+        ----------
+        width : int, optional
+            Wider tables are split into several.
+        """
+        return self._layout.to_text(width)
+
     def to_latex(
         self, *, caption: str | None = None, label: str | None = None, width: int | None = None
     ) -> str:

@@ -85,16 +85,6 @@ class DatasetTable(TableForms):
         ]
         return TableLayout(_HEADER, cells, notes=[_NOTE])
 
-    def to_text(self, width: int | None = None) -> str:
-        """Return a table in plain text.
-
-        Parameters
-        ----------
-        width : int, optional
-            Split tables that are wider than this.
-        """
-        return self._layout.to_text(width)
-
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the fields of `DatasetDescription`.
 

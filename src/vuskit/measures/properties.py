@@ -63,16 +63,6 @@ class PropertyTable(TableForms):
             notes.append(_UNDECLARED)
         return notes
 
-    def to_text(self, width: int | None = None) -> str:
-        """Return the table as plain text.
-
-        Parameters
-        ----------
-        width : int, optional
-            Maximum width; wider tables are split into several.
-        """
-        return self._layout.to_text(width)
-
     def records(self) -> list[dict[str, Any]]:
         """Return one dict per measure with its name, title, group and four properties."""
         return [

@@ -107,7 +107,3 @@ class MeasureRanks(TableForms):
             rules=[len(rows) - 1],
             marks=("best in column",),
         )
-
-    def to_text(self, width: int | None = None) -> str:
-        """Return the table as text; wide tables are split."""
-        return self._layout.to_text(width)

@@ -126,16 +126,6 @@ class PublicationTable(TableForms):
         frame: pd.DataFrame = pandas.DataFrame(self.cells)
         return frame
 
-    def to_text(self, width: int | None = None) -> str:
-        """Return the table as plain text.
-
-        Parameters
-        ----------
-        width : int, optional
-            Wider tables are split into several.
-        """
-        return self._layout.to_text(width)
-
     def to_latex(
         self, *, caption: str | None = None, label: str | None = None, width: int | None = None
     ) -> str:

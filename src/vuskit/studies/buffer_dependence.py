@@ -120,10 +120,6 @@ class BufferDependence(TableForms):
     def __repr__(self) -> str:
         return self.to_text()
 
-    def to_text(self, width: int | None = None) -> str:
-        """Return the table as text; wide tables are split."""
-        return self._layout.to_text(width)
-
     def to_frame(self) -> pd.DataFrame:
         """Mean ranks: one row for each detector and factor."""
         ranks = self.mean_ranks.reset_index()

@@ -223,16 +223,6 @@ def _by_measure(
     }
     if len(rows) < _FEWEST:
         return
-    for place, title in enumerate(header):
-        values = {
-            name: number
-            for name, row in rows.items()
-            if (number := _number(row, place)) is not None
-        }
-        if "entropy" in title.lower() and values:
-            unit = "bits" if "bit" in title.lower() or "bit" in source.lower() else "nats"
-            yield PublishedTable("entropy", _frame({"": values}), source, unit)
-            return
     columns = {
         title: {
             name: number
@@ -242,6 +232,11 @@ def _by_measure(
         for place, title in enumerate(header)
         if place != measure
     }
+    for title, values in columns.items():
+        if "entropy" in title.lower() and values:
+            unit = "bits" if "bit" in title.lower() or "bit" in source.lower() else "nats"
+            yield PublishedTable("entropy", _frame({"": values}), source, unit)
+            return
     if not any(_perturbation(title) for title in columns):
         yield PublishedTable("z", _frame({key: one for key, one in columns.items() if one}), source)
 
@@ -475,10 +470,6 @@ class PublishedComparison(TableForms):
             "detector. Factor: here / published. Order: 1 is best.",
         )
 
-    def to_text(self, width: int | None = None) -> str:
-        """Return the table as plain text."""
-        return self._layout.to_text(width)
-
     def __str__(self) -> str:
         return self.to_text()
 
@@ -571,7 +562,7 @@ def compare_with_published(
         for result in several:
             table, others = _of_equal_lengths(result, table)
             other_lengths |= dict.fromkeys(others)
-            found = list(_COMPARE.get(result.kind, _nothing)(result, table))
+            found = list(_common_values(result, table))
             if found:
                 rows += [{"quantity": table.quantity, **row} for row in found]
                 sources[table.quantity] = table.source
@@ -592,10 +583,6 @@ def compare_with_published(
 Rows = Iterator[dict[str, Any]]
 
 
-def _nothing(result: Any, table: PublishedTable) -> Rows:
-    yield from ()
-
-
 def _of_equal_lengths(
     result: StudyResult, table: PublishedTable
 ) -> tuple[PublishedTable, list[str]]:
@@ -612,32 +599,42 @@ def _of_equal_lengths(
     return replace(table, values=table.values.drop(index=list(others))), list(others.values())
 
 
-def _robustness(result: Any, table: PublishedTable) -> Rows:
-    if table.quantity in PERTURBATIONS and table.quantity in result.study.perturbations:
-        yield from _pairs_by_series(result.by_series(table.quantity), table.values)
+def _common_values(result: Any, table: PublishedTable) -> Rows:
+    """Yield the values of our result that the table has, too."""
+    match result.kind, table.quantity:
+        case "robustness", kind if kind in result.study.perturbations:
+            yield from _pairs_by_series(result.by_series(kind), table.values)
+        case "separability", "z":
+            yield from _pairs_by_series(result.with_options(z="raw").by_series(), table.values)
+        case "consistency", "entropy":
+            averages = result.with_options(entropy=table.unit or "nats").averages()
+            rows = [("", "", "entropy", table.values.index[0])]
+            yield from _pairs(averages[["entropy"]].T, table.values, rows)
+        case "consistency", "rank":
+            yield from _ranks(result, table.values)
 
 
-def _separability(result: Any, table: PublishedTable) -> Rows:
-    if table.quantity == "z":
-        yield from _pairs_by_series(result.with_options(z="raw").by_series(), table.values)
+def _pairs(
+    here: pd.DataFrame, published: pd.DataFrame, rows: Iterable[tuple[str, str, Any, Any]]
+) -> Rows:
+    """Yield common measures of rows, each given by data set, item, and its names in both tables."""
+    for dataset, item, ours, theirs in rows:
+        for measure in here.columns:
+            if measure in published.columns:
+                yield {
+                    "dataset": dataset,
+                    "item": item,
+                    "measure": measure,
+                    "here": float(here.loc[ours, measure]),
+                    "published": float(published.loc[theirs, measure]),
+                }
 
 
 def _pairs_by_series(here: pd.DataFrame, published: pd.DataFrame) -> Rows:
     """Yield the values of common series and measures; `here` has data set and series as index."""
     ours = _by_key(here.index)
-    for name in published.index:
-        found = _matching(series_key(str(name)), ours)
-        if found is None:
-            continue
-        for measure in here.columns:
-            if measure in published.columns:
-                yield {
-                    "dataset": found[0],
-                    "item": found[1],
-                    "measure": measure,
-                    "here": float(here.loc[found, measure]),
-                    "published": float(published.loc[name, measure]),
-                }
+    names = ((name, _matching(series_key(str(name)), ours)) for name in published.index)
+    return _pairs(here, published, ((*found, found, name) for name, found in names if found))
 
 
 def _by_key(names: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
@@ -656,44 +653,11 @@ def _matching(key: str, ours: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[
     return exact[0] if len(exact) == 1 else None
 
 
-def _consistency(result: Any, table: PublishedTable) -> Rows:
-    if table.quantity == "entropy":
-        entropies = result.with_options(entropy=table.unit or "nats").averages()["entropy"]
-        published = table.values.iloc[0]
-        for measure in entropies.index:
-            if measure in published.index:
-                yield {
-                    "dataset": "",
-                    "item": "",
-                    "measure": measure,
-                    "here": float(entropies[measure]),
-                    "published": float(published[measure]),
-                }
-    elif table.quantity == "rank":
-        yield from _ranks(result, table.values)
-
-
 def _ranks(result: Any, published: pd.DataFrame) -> Rows:
     """Yield the mean ranks over data sets of common detectors and measures."""
     datasets = dict.fromkeys(result.datasets)
     by_dataset = pd.concat({name: result.rank_table(name) for name in datasets})
     here = by_dataset.groupby(level=1, sort=False).mean()
     ours = {detector_key(name): name for name in reversed(list(here.index))}
-    for name in published.index:
-        found = ours.get(detector_key(str(name)))
-        for measure in here.columns if found is not None else ():
-            if measure in published.columns:
-                yield {
-                    "dataset": "",
-                    "item": found,
-                    "measure": measure,
-                    "here": float(here.loc[found, measure]),
-                    "published": float(published.loc[name, measure]),
-                }
-
-
-_COMPARE = {
-    "robustness": _robustness,
-    "separability": _separability,
-    "consistency": _consistency,
-}
+    names = ((name, ours.get(detector_key(str(name)))) for name in published.index)
+    return _pairs(here, published, (("", found, found, name) for name, found in names if found))
