@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from vuskit.figures import list_figures
+from vuskit import figures
 
 HERE = Path(__file__).parent
 PAGE = HERE.with_suffix(".md")
@@ -35,10 +35,11 @@ def main() -> int:
         display = names.get("display")
         if display is not None and display is not shown:
             shown = display
-            path = HERE / f"gallery_{display.entry.name}.png"
+            path = HERE / f"gallery_{display.kind}.png"
             display.plot()
             written.append(shrunk(display.save(path, dpi=DPI)))
-    missing = {entry.name for entry in list_figures()}
+    held = (getattr(figures, name) for name in figures.__all__ if name.endswith("Display"))
+    missing = {display.kind for display in held if display.heading}
     missing -= {path.stem.removeprefix("gallery_") for path in written}
     size = sum(path.stat().st_size for path in set(written))
     print(f"{len(set(written))} pictures, {size:,} bytes", file=sys.stderr)

@@ -13,59 +13,33 @@ width of a column or of a page. pyplot is not needed, and no global state change
 
 from __future__ import annotations
 
-from vuskit.figures.base import (
-    Display,
-    get_figure,
-    list_figures,
-    register_figure,
-)
+from vuskit.figures.bars import RobustnessBarsDisplay, SeparabilityBarsDisplay
+from vuskit.figures.base import Display
+from vuskit.figures.boxes import CenteredBoxDisplay, SeparabilityBoxDisplay
 from vuskit.figures.choice import ChoiceDisplay
+from vuskit.figures.comparison_matrix import MultiComparisonMatrixDisplay
+from vuskit.figures.consistency import EntropyDisplay, RankLinesDisplay
+from vuskit.figures.critical_difference import CriticalDifferenceDisplay
+from vuskit.figures.curves import RangeCurveDisplay, SurfaceDisplay, VolumeDisplay
+from vuskit.figures.detectors import DetectorBarsDisplay, DetectorComparisonDisplay, SeriesDisplay
+from vuskit.figures.forest import ForestDisplay, ForestPanel
 from vuskit.figures.panels import Panel, PanelsDisplay
-
-# Importing these modules registers the displays, in the order of a paper.
-from vuskit.figures.critical_difference import CriticalDifferenceDisplay  # isort: skip
-from vuskit.figures.comparison_matrix import MultiComparisonMatrixDisplay  # isort: skip
-from vuskit.figures.forest import ForestDisplay, ForestPanel  # isort: skip
-from vuskit.figures.sensitivity import (  # isort: skip
+from vuskit.figures.scenarios import Prediction, ScenarioDisplay, SweepDisplay
+from vuskit.figures.sensitivity import (
     Case,
     CasePanelsDisplay,
     CasesDisplay,
     LabelingDisplay,
     SensitivityDisplay,
 )
-from vuskit.figures.soft_labels import (  # isort: skip
+from vuskit.figures.soft_labels import (
     LabelEvolutionDisplay,
     SectionsDisplay,
     SoftLabelDisplay,
     soft_label,
 )
-from vuskit.figures.curves import (  # isort: skip
-    RangeCurveDisplay,
-    SurfaceDisplay,
-    VolumeDisplay,
-)
-from vuskit.figures.bars import RobustnessBarsDisplay, SeparabilityBarsDisplay  # isort: skip
-from vuskit.figures.detectors import (  # isort: skip
-    DetectorBarsDisplay,
-    DetectorComparisonDisplay,
-    SeriesDisplay,
-)
-from vuskit.figures.scenarios import (  # isort: skip
-    Prediction,
-    ScenarioDisplay,
-    SweepDisplay,
-)
-from vuskit.figures.boxes import (  # isort: skip
-    CenteredBoxDisplay,
-    SeparabilityBoxDisplay,
-)
-from vuskit.figures.consistency import EntropyDisplay, RankLinesDisplay  # isort: skip
-from vuskit.figures.timing import (
-    TimingSeriesDisplay,
-    TimingSweepDisplay,
-)
-
-from vuskit.figures.summary import ScatterDisplay, SummaryDisplay  # isort: skip
+from vuskit.figures.summary import ScatterDisplay, SummaryDisplay
+from vuskit.figures.timing import TimingSeriesDisplay, TimingSweepDisplay
 
 __all__ = [
     "Case",
@@ -103,8 +77,5 @@ __all__ = [
     "TimingSeriesDisplay",
     "TimingSweepDisplay",
     "VolumeDisplay",
-    "get_figure",
-    "list_figures",
-    "register_figure",
     "soft_label",
 ]

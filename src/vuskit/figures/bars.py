@@ -14,7 +14,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
 from vuskit.figures._drawing import family_legend, measure_bars
 from vuskit.figures._families import describe_measures, measures_named
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.measures.registry import Measure
 
 _LONG, _ROOM = 4.0, 1.6  # a bar this much longer than the next is cut; end of the axis
@@ -124,11 +124,6 @@ def _draw_marks(axis: Any, panel: Mapping[str, Any]) -> None:
     )  # fmt: skip
 
 
-@register_figure(
-    name="robustness_bars",
-    title="mean standard deviation of each measure, on average and on data sets",
-    source="the robustness study, or a table of deviations",
-)
 class RobustnessBarsDisplay(_MeasureBars):
     """Mean standard deviations; robust measures have short bars.
 
@@ -154,14 +149,11 @@ class RobustnessBarsDisplay(_MeasureBars):
     RobustnessBarsDisplay(2 measures: lag)
     """
 
+    kind = "robustness_bars"
+    heading = "mean standard deviation of each measure, on average and on data sets"
     default_label = "mean standard deviation"
 
 
-@register_figure(
-    name="separability_bars",
-    title="z statistic of each measure, on average and on data sets",
-    source="the separability study, or a table of z statistics",
-)
 class SeparabilityBarsDisplay(_MeasureBars):
     """z statistics; measures with long bars separate accurate from inaccurate detectors.
 
@@ -192,5 +184,7 @@ class SeparabilityBarsDisplay(_MeasureBars):
     SeparabilityBarsDisplay(2 measures: ECG)
     """
 
+    kind = "separability_bars"
+    heading = "z statistic of each measure, on average and on data sets"
     shares_axis_by_default = False
     default_label = "z statistic"

@@ -1,19 +1,17 @@
-"""Base class of displays, and the registry of figures."""
+"""Base class of displays."""
 
 from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
-from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import Canvas
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.registry import Measure
@@ -90,7 +88,7 @@ class Display(abc.ABC):
     Attributes
     ----------
     title : str
-        Heading on a page; by default the title of the kind of figure.
+        Heading on a page; by default the `heading` of the class.
     caption : str
         Definitions of the terms, shown below the heading on a page.
     own_measures : sequence of Measure
@@ -104,7 +102,7 @@ class Display(abc.ABC):
     """
 
     kind: ClassVar[str] = "figure"
-    entry: ClassVar[FigureEntry]
+    heading: ClassVar[str] = ""
     title: str = field(default="", kw_only=True)
     caption: str = field(default="", kw_only=True)
     own_measures: Sequence[Measure] = field(default=(), kw_only=True)
@@ -122,12 +120,8 @@ class Display(abc.ABC):
         >>> display.to_dict()["kind"], display.to_dict()["events"]
         ('series', [[1, 2]])
         """
-        entry = getattr(self, "entry", None)
-        about = {
-            "kind": self.kind,
-            "title": self.title or (entry.title if entry else ""),
-            "caption": self.caption,
-        }
+        title = self.title or self.heading
+        about = {"kind": self.kind, "title": title, "caption": self.caption}
         return {**about, **json_ready(self.data())}
 
     @abc.abstractmethod
@@ -189,75 +183,3 @@ class Display(abc.ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._about()})"
-
-
-@dataclass(frozen=True)
-class FigureEntry:
-    """One kind of figure.
-
-    Attributes
-    ----------
-    name : str
-        Name, such as ``"critical_difference"``.
-    title : str
-        What the figure shows.
-    source : str
-        What the figure is made from.
-    display : type
-        Class of the display.
-    """
-
-    name: str
-    title: str
-    source: str
-    display: type[Display]
-
-
-_FIGURES: dict[str, FigureEntry] = {}
-Kind = TypeVar("Kind", bound=type[Display])
-
-
-def register_figure(*, name: str, title: str, source: str) -> Callable[[Kind], Kind]:
-    """Decorator that registers a display as a kind of figure."""
-
-    def decorate(display: Kind) -> Kind:
-        display.kind = name
-        display.entry = _FIGURES[name] = FigureEntry(name, title, source, display)
-        return display
-
-    return decorate
-
-
-def list_figures() -> list[FigureEntry]:
-    """Return all figures, in the order of a paper.
-
-    Examples
-    --------
-    >>> from vuskit.figures import list_figures
-    >>> for entry in list_figures()[:2]:
-    ...     print(entry.name, "-", entry.title)
-    critical_difference - mean ranks, and which do not differ significantly
-    comparison_matrix - all pairs: mean difference, wins, ties and losses, adjusted p-value
-    """
-    return list(_FIGURES.values())
-
-
-def get_figure(name: str) -> FigureEntry:
-    """Return the figure with a name.
-
-    Raises
-    ------
-    InvalidInputError
-        If the name is unknown; the message suggests the nearest name.
-
-    Examples
-    --------
-    >>> from vuskit.figures import get_figure
-    >>> get_figure("surface").display.__name__
-    'SurfaceDisplay'
-    """
-    if name not in _FIGURES:
-        raise InvalidInputError(
-            f"`name` must be a figure, got {name!r}{did_you_mean(name, _FIGURES)}"
-        )
-    return _FIGURES[name]

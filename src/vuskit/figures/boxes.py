@@ -26,7 +26,7 @@ from vuskit.figures._drawing import (
     thin_hatch,
 )
 from vuskit.figures._families import describe_measures, measures_named
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.figures.detectors import SeriesDisplay
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
@@ -53,11 +53,6 @@ def _limit_to_whiskers(axis: Any, panel: Mapping[str, Any]) -> int:
     return int(((points < low) | (points > high)).sum())
 
 
-@register_figure(
-    name="centered_boxes",
-    title="values on one series under perturbations, minus the mean of the detector",
-    source="the robustness study, or tables of centered values",
-)
 @dataclass(eq=False, repr=False)
 class CenteredBoxDisplay(Display):
     """One box for each measure; robust measures have narrow boxes.
@@ -77,6 +72,8 @@ class CenteredBoxDisplay(Display):
     CenteredBoxDisplay(ECG/s0, 2 measures: lag)
     """
 
+    kind = "centered_boxes"
+    heading = "values on one series under perturbations, minus the mean of the detector"
     series: str
     panels: dict[str, pd.DataFrame]
 
@@ -120,11 +117,6 @@ class CenteredBoxDisplay(Display):
         return f"{self.series}, {len(self.measures)} measures: {', '.join(self.panels)}"
 
 
-@register_figure(
-    name="separability_boxes",
-    title="values of accurate and inaccurate detectors under lag and noise, in pairs",
-    source="the separability study, or tables of values of pairs; optionally their scores",
-)
 @dataclass(eq=False, repr=False)
 class SeparabilityBoxDisplay(Display):
     """Two boxes for each measure; they are apart if the measure separates the detectors.
@@ -148,6 +140,8 @@ class SeparabilityBoxDisplay(Display):
         If there is no pair, or a detector has no score.
     """
 
+    kind = "separability_boxes"
+    heading = "values of accurate and inaccurate detectors under lag and noise, in pairs"
     series: str
     pairs: Sequence[tuple[str, str]]
     values: Sequence[pd.DataFrame]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 
 _CELL = 0.52  # inches
 _SIDE = 1.1  # inches of the names beside the rows
@@ -19,11 +19,6 @@ _MARK = "\N{BLACK CIRCLE}"  # significant, in cells without text
 _COLORS = "RdBu"
 
 
-@register_figure(
-    name="comparison_matrix",
-    title="all pairs: mean difference, wins, ties and losses, adjusted p-value",
-    source="a table of results, from `compare`",
-)
 @dataclass(eq=False, repr=False)
 class MultiComparisonMatrixDisplay(Display):
     """Every pair of detectors: mean difference, wins, ties and losses, adjusted p-value.
@@ -59,6 +54,8 @@ class MultiComparisonMatrixDisplay(Display):
     {'difference': 0.2, 'wins': 9, 'ties': 2, 'losses': 1, 'p': 0.01, 'significant': True}
     """
 
+    kind = "comparison_matrix"
+    heading = "all pairs: mean difference, wins, ties and losses, adjusted p-value"
     names: Sequence[str]
     means: Sequence[float]
     differences: Any

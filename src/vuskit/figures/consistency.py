@@ -24,16 +24,11 @@ from vuskit.figures._families import (
     family_of,
     measures_named,
 )
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 
 
-@register_figure(
-    name="entropy",
-    title="mean entropy of the ranks, by measure and by family",
-    source="the consistency study, or entropies by measure and by family",
-)
 @dataclass(eq=False, repr=False)
 class EntropyDisplay(Display):
     """Bars of entropies; measures with short bars rank the detectors consistently.
@@ -54,6 +49,8 @@ class EntropyDisplay(Display):
     EntropyDisplay(1 measures, 1 families)
     """
 
+    kind = "entropy"
+    heading = "mean entropy of the ranks, by measure and by family"
     by_measure: pd.Series
     by_family: pd.Series
     unit: str = "bits"
@@ -123,11 +120,6 @@ def _write_values(axis: Any, bars: Any) -> None:
 _QUANTITIES = {"rank": "mean rank (1 is best)", "entropy": "entropy of the ranks"}
 
 
-@register_figure(
-    name="rank_lines",
-    title="mean rank, or entropy of the ranks, of each detector under each measure",
-    source="the consistency study, or a table of detectors and measures",
-)
 @dataclass(eq=False, repr=False)
 class RankLinesDisplay(Display):
     """One line for each detector over the measures.
@@ -155,6 +147,8 @@ class RankLinesDisplay(Display):
     RankLinesDisplay(rank of 2 detectors, 1 measures, all series)
     """
 
+    kind = "rank_lines"
+    heading = "mean rank, or entropy of the ranks, of each detector under each measure"
     table: pd.DataFrame
     quantity: str = "rank"
     dataset: str | None = None

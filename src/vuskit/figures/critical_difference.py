@@ -12,7 +12,7 @@ from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
 from vuskit.figures._families import describe_names
-from vuskit.figures.base import Data, Display, register_figure
+from vuskit.figures.base import Data, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,11 +38,6 @@ BARS = (
 """What bars mean, for captions."""
 
 
-@register_figure(
-    name="critical_difference",
-    title="mean ranks, and which do not differ significantly",
-    source="mean ranks and groups of names, from `compare`",
-)
 @dataclass(eq=False, repr=False)
 class CriticalDifferenceDisplay(Display):
     """Mean ranks on a line; bars join groups in which no pair differs significantly.
@@ -73,6 +68,8 @@ class CriticalDifferenceDisplay(Display):
     CriticalDifferenceDisplay(2 names, Wilcoxon signed-rank, n = 12)
     """
 
+    kind = "critical_difference"
+    heading = "mean ranks, and which do not differ significantly"
     ranks: pd.Series
     groups: Sequence[Sequence[Hashable]]
     test: str

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import line_data
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.figures.soft_labels import soft_label
 from vuskit.inputs import check_choice, check_int, check_pair, doubles_in_order
 from vuskit.measures.evaluate import evaluate
@@ -78,11 +78,6 @@ def surface_heights(found: Surface, curve: str, places: Floats) -> Floats:
     return np.array([read_off(*_curve(found, curve, row)) for row in range(found.buffers.size)])
 
 
-@register_figure(
-    name="range_curve",
-    title="ROC or PR curve without and with a buffer",
-    source="labels, a score and a buffer",
-)
 @dataclass(eq=False, repr=False)
 class RangeCurveDisplay(Display):
     """Curves of the label without (dashed) and with a buffer.
@@ -101,6 +96,8 @@ class RangeCurveDisplay(Display):
         Name of the score.
     """
 
+    kind = "range_curve"
+    heading = "ROC or PR curve without and with a buffer"
     curve: str
     plain: tuple[Floats, Floats]
     buffered: tuple[Floats, Floats]
@@ -211,11 +208,6 @@ class RangeCurveDisplay(Display):
         return f"{self.curve}, buffer {self.buffer}, area {self.buffered_area:.3f}"
 
 
-@register_figure(
-    name="surface",
-    title="ROC or PR surface over all buffers, in three dimensions",
-    source="labels, a score and the longest buffer",
-)
 @dataclass(eq=False, repr=False)
 class SurfaceDisplay(Display):
     """Surface over all buffers; VUS is the volume under it.
@@ -234,6 +226,8 @@ class SurfaceDisplay(Display):
         Exact VUS, even if only some buffers are drawn.
     """
 
+    kind = "surface"
+    heading = "ROC or PR surface over all buffers, in three dimensions"
     curve: str
     buffers: NDArray[np.intp]
     places: Floats
@@ -331,11 +325,6 @@ def draw_surface(axis: Any, data: Mapping[str, Any], *, zoom: float = 0.92) -> N
     axis.set_zlabel(y_label, fontsize=SMALL, labelpad=-7)
 
 
-@register_figure(
-    name="volume",
-    title="from AUC to R-AUC to VUS: label, curve, surface",
-    source="labels, a score and the longest buffer",
-)
 @dataclass(eq=False, repr=False)
 class VolumeDisplay(Display):
     """Labels above; below them the curve, the curve with a buffer, and the surface.
@@ -354,6 +343,8 @@ class VolumeDisplay(Display):
         Surface over all buffers.
     """
 
+    kind = "volume"
+    heading = "from AUC to R-AUC to VUS: label, curve, surface"
     label: NDArray[np.bool_]
     score: Floats
     soft: Floats

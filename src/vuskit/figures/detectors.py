@@ -24,7 +24,7 @@ from vuskit.figures._drawing import (
     thin_hatch,
 )
 from vuskit.figures._families import describe_measures
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
 from vuskit.inputs import check_labels, check_series
 from vuskit.measures.evaluate import evaluate_many
@@ -44,11 +44,6 @@ def _named_scores(scores: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
     return {str(name): score for name, score in scores.items()}
 
 
-@register_figure(
-    name="series",
-    title="a series with its anomalies, and scores below it",
-    source="labels, and a series, scores or both",
-)
 @dataclass(eq=False, repr=False)
 class SeriesDisplay(Display):
     """Series and scores one below the other, with shaded anomalies.
@@ -61,6 +56,8 @@ class SeriesDisplay(Display):
         Series and scores by name.
     """
 
+    kind = "series"
+    heading = "a series with its anomalies, and scores below it"
     label: NDArray[np.bool_]
     lines: dict[str, Floats]
 
@@ -128,11 +125,6 @@ class SeriesDisplay(Display):
         return f"{self.label.size} points: {', '.join(self.lines)}"
 
 
-@register_figure(
-    name="detector_bars",
-    title="values of all measures for several detectors",
-    source="labels and several scores, or the result of evaluate_many",
-)
 @dataclass(eq=False, repr=False)
 class DetectorBarsDisplay(Display):
     """One group of bars for each measure, one bar for each detector.
@@ -147,6 +139,8 @@ class DetectorBarsDisplay(Display):
         Buffer, thresholds and definition.
     """
 
+    kind = "detector_bars"
+    heading = "values of all measures for several detectors"
     values: dict[str, dict[str, float]]
     measures: tuple[Measure, ...]
     settings: str
@@ -222,11 +216,6 @@ class DetectorBarsDisplay(Display):
         return f"{len(self.measures)} measures of {names}; {self.settings}"
 
 
-@register_figure(
-    name="detector_comparison",
-    title="detectors on one series: scores, R-ROC and R-PR curves, surfaces, all measures",
-    source="labels, a few scores and a buffer",
-)
 @dataclass(eq=False, repr=False)
 class DetectorComparisonDisplay(Display):
     """Scores, curves, surfaces and all measures of a few detectors on one series.
@@ -243,6 +232,8 @@ class DetectorComparisonDisplay(Display):
         Values of all measures.
     """
 
+    kind = "detector_comparison"
+    heading = "detectors on one series: scores, R-ROC and R-PR curves, surfaces, all measures"
     scores: SeriesDisplay
     roc: dict[str, RangeCurveDisplay]
     pr: dict[str, RangeCurveDisplay]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
-from vuskit.figures.base import Data, Display, register_figure
+from vuskit.figures.base import Data, Display
 
 _ROW = 0.17  # inches
 _WIDE = 3  # panels from which the figure is as wide as a page
@@ -43,11 +43,6 @@ class ForestPanel:
     higher_is_better: bool = True
 
 
-@register_figure(
-    name="forest",
-    title="means with 95% intervals and chance level, one panel per measure",
-    source="a table of results, from `compare`",
-)
 @dataclass(eq=False, repr=False)
 class ForestDisplay(Display):
     """Mean, 95% interval and chance level of each detector; one panel per measure.
@@ -67,6 +62,8 @@ class ForestDisplay(Display):
     ['PCA', 'LOF']
     """
 
+    kind = "forest"
+    heading = "means with 95% intervals and chance level, one panel per measure"
     panels: Sequence[ForestPanel]
 
     def data(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from vuskit._util.optional import require
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, Cell, grid_cells, open_canvas
 from vuskit.figures._drawing import ANOMALY, line_styles, thin_hatch
 from vuskit.figures._families import describe_measures
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.measures.registry import Measure
 
 Floats = NDArray[np.float64]
@@ -33,11 +33,6 @@ class Prediction(NamedTuple):
     stop: int
 
 
-@register_figure(
-    name="scenarios",
-    title="a prediction in several positions, and the values of all measures",
-    source="the scenario study",
-)
 @dataclass(eq=False, repr=False)
 class ScenarioDisplay(Display):
     """Positions on the left, values on the right, and a line at the first touch.
@@ -68,6 +63,8 @@ class ScenarioDisplay(Display):
     ScenarioDisplay(2 scenarios, 1 measures)
     """
 
+    kind = "scenarios"
+    heading = "a prediction in several positions, and the values of all measures"
     predictions: Sequence[Prediction]
     values: Floats
     measures: tuple[Measure, ...]
@@ -160,11 +157,6 @@ def _shade_cell(axis: Any, row: int, column: int) -> None:
     axis.add_patch(lines)
 
 
-@register_figure(
-    name="scenario_sweep",
-    title="every measure while a prediction moves up to the exact match",
-    source="the scenario study",
-)
 @dataclass(eq=False, repr=False)
 class SweepDisplay(Display):
     """One panel for each family; a measure that jumps at the first touch ignores near misses.
@@ -187,6 +179,8 @@ class SweepDisplay(Display):
     SweepDisplay(3 positions, 1 measures)
     """
 
+    kind = "scenario_sweep"
+    heading = "every measure while a prediction moves up to the exact match"
     positions: NDArray[np.intp]
     values: Floats
     measures: tuple[Measure, ...]

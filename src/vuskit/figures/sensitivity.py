@@ -33,7 +33,7 @@ from vuskit.figures._drawing import (
     shade,
 )
 from vuskit.figures._families import describe_measures
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.inputs import check_labels, check_scores, check_series, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures
@@ -43,11 +43,6 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-@register_figure(
-    name="sensitivity",
-    title="measures of one score while threshold, lag, noise or ratio varies",
-    source="labels and a score, by `vuskit.studies.sensitivity`",
-)
 @dataclass(eq=False, repr=False)
 class SensitivityDisplay(Display):
     """One line for each measure while one condition varies.
@@ -73,6 +68,8 @@ class SensitivityDisplay(Display):
     SensitivityDisplay(1 measures at 2 values of lag)
     """
 
+    kind = "sensitivity"
+    heading = "measures of one score while threshold, lag, noise or ratio varies"
     vary: str
     at: Floats
     values: Floats
@@ -131,11 +128,6 @@ class Case:
     start: int = 0
 
 
-@register_figure(
-    name="cases",
-    title="two variants of a score, and the values of all measures",
-    source="labels and a score, by `vuskit.studies.sensitivity`; optionally the series",
-)
 @dataclass(eq=False, repr=False)
 class CasesDisplay(Display):
     """Two variants of a score side by side, their measures, and the differences.
@@ -159,6 +151,8 @@ class CasesDisplay(Display):
         If there are not two variants.
     """
 
+    kind = "cases"
+    heading = "two variants of a score, and the values of all measures"
     cases: Sequence[Case]
     measures: tuple[Measure, ...]
     label: Bools
@@ -254,11 +248,6 @@ def _draw_cases(
     canvas.title(differences, "difference")
 
 
-@register_figure(
-    name="case_panels",
-    title="threshold, lag, noise and ratio: two variants of a score each, and all measures",
-    source="pairs of variants of a score, by `vuskit.studies.sensitivity`",
-)
 @dataclass(eq=False, repr=False)
 class CasePanelsDisplay(Display):
     """Several pairs of variants below each other, each as in :class:`CasesDisplay`.
@@ -274,6 +263,8 @@ class CasePanelsDisplay(Display):
         If there is no panel.
     """
 
+    kind = "case_panels"
+    heading = "threshold, lag, noise and ratio: two variants of a score each, and all measures"
     panels: Mapping[str, CasesDisplay]
 
     def __post_init__(self) -> None:
@@ -304,11 +295,6 @@ class CasePanelsDisplay(Display):
         )
 
 
-@register_figure(
-    name="labeling",
-    title="one score, several labelings of the same anomaly",
-    source="a series, a score and several labelings",
-)
 @dataclass(eq=False, repr=False)
 class LabelingDisplay(Display):
     """Series, score, and several labelings with the values of the measures.
@@ -325,6 +311,8 @@ class LabelingDisplay(Display):
         The measures.
     """
 
+    kind = "labeling"
+    heading = "one score, several labelings of the same anomaly"
     series: Floats
     score: Floats
     labels: dict[str, Bools]

@@ -18,7 +18,7 @@ from vuskit.figures._drawing import (
     shade,
     thin_hatch,
 )
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.inputs import (
     align_to_labels,
     check_int,
@@ -89,11 +89,6 @@ def _steps(axis: Any, values: Sequence[float], **style: Any) -> None:
     axis.set_xlim(-0.5, len(values) - 0.5)
 
 
-@register_figure(
-    name="soft_label",
-    title="extension of the label by the buffer, at predicted points",
-    source="labels and a buffer; optionally a prediction",
-)
 @dataclass(eq=False, repr=False)
 class SoftLabelDisplay(Display):
     """Label, soft label, and the part of the soft label that is predicted.
@@ -112,6 +107,8 @@ class SoftLabelDisplay(Display):
         Buffer length.
     """
 
+    kind = "soft_label"
+    heading = "extension of the label by the buffer, at predicted points"
     label: Bools
     soft: Floats
     counted: Floats | None
@@ -176,11 +173,6 @@ class SoftLabelDisplay(Display):
         return f"{self.soft.size} points, buffer {self.buffer}{predicted}"
 
 
-@register_figure(
-    name="sections",
-    title="static and dynamic sections of a series",
-    source="labels, a score and the longest buffer",
-)
 @dataclass(eq=False, repr=False)
 class SectionsDisplay(Display):
     """Score and label; only the dynamic sections change with the buffer.
@@ -197,6 +189,8 @@ class SectionsDisplay(Display):
         Soft label at the longest buffer.
     """
 
+    kind = "sections"
+    heading = "static and dynamic sections of a series"
     label: Bools
     score: Floats
     dynamic: Bools
@@ -277,11 +271,6 @@ def _shade_sections(axis: Any, data: Mapping[str, Any]) -> None:
         thin_hatch(patch, "///")
 
 
-@register_figure(
-    name="label_evolution",
-    title="the soft label as the buffer grows",
-    source="labels and buffer lengths",
-)
 @dataclass(eq=False, repr=False)
 class LabelEvolutionDisplay(Display):
     """The soft label at several buffer lengths, one below the other.
@@ -296,6 +285,8 @@ class LabelEvolutionDisplay(Display):
         The label.
     """
 
+    kind = "label_evolution"
+    heading = "the soft label as the buffer grows"
     buffers: tuple[int, ...]
     soft: Floats
     label: Bools

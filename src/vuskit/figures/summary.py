@@ -16,7 +16,7 @@ from vuskit.figures._drawing import family_hatch, family_legend, thin_hatch
 from vuskit.figures._families import describe_measures, measures_named
 from vuskit.figures._label_placement import spread_labels
 from vuskit.figures._text import fit_text
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.measures.registry import Measure
 
 Floats = NDArray[np.float64]
@@ -28,11 +28,6 @@ _COLUMNS = ["deviation", "z", "ratio"]
 _KEY = (0.2, 0.5, 1.0)  # circles in the legend, relative to the largest
 
 
-@register_figure(
-    name="scatter",
-    title="robustness and separability; the circle area shows the effect of the ratio",
-    source="the summary of the studies, or a table of deviation, z and ratio",
-)
 @dataclass(eq=False, repr=False)
 class ScatterDisplay(Display):
     """One circle for each measure; good measures have small circles at the upper left.
@@ -61,6 +56,8 @@ class ScatterDisplay(Display):
     ScatterDisplay(2 measures)
     """
 
+    kind = "scatter"
+    heading = "robustness and separability; the circle area shows the effect of the ratio"
     points: pd.DataFrame
     z: str = "z statistic"
     other_z: pd.Series | None = None
@@ -179,11 +176,6 @@ def _explain_circles(canvas: Canvas, largest: float, title: str) -> None:
     )  # fmt: skip
 
 
-@register_figure(
-    name="summary",
-    title="rank of every measure in every study, and the mean rank",
-    source="the summary of the studies, or a table of ranks",
-)
 @dataclass(eq=False, repr=False)
 class SummaryDisplay(Display):
     """Shaded table of ranks, with the best measure on top.
@@ -206,6 +198,8 @@ class SummaryDisplay(Display):
     SummaryDisplay(2 measures, studies: lag, mean)
     """
 
+    kind = "summary"
+    heading = "rank of every measure in every study, and the mean rank"
     ranks: pd.DataFrame
 
     def __post_init__(self) -> None:

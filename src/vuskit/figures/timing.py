@@ -13,7 +13,7 @@ from vuskit._util.lazy import pd
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
-from vuskit.figures.base import Data, Display, register_figure, to_array
+from vuskit.figures.base import Data, Display, to_array
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
@@ -116,11 +116,6 @@ class _TimingDisplay(Display):
         return canvas
 
 
-@register_figure(
-    name="timing_sweeps",
-    title="time or memory while one parameter of a generated series varies, in six panels",
-    source="the execution-time study of generated series",
-)
 class TimingSweepDisplay(_TimingDisplay):
     """One curve with a band for each algorithm.
 
@@ -140,6 +135,9 @@ class TimingSweepDisplay(_TimingDisplay):
         If the quantity is unknown, or there is no panel.
     """
 
+    kind = "timing_sweeps"
+    heading = "time or memory while one parameter of a generated series varies, in six panels"
+
     def _curve(self, cells: pd.DataFrame, column: str) -> dict[str, Any]:
         middle, envelope, _ = QUANTITIES[self.quantity]
         named = dict(zip(("middle", "lower", "upper"), (middle, *envelope), strict=True))
@@ -150,11 +148,6 @@ class TimingSweepDisplay(_TimingDisplay):
         return f"{self.quantity}, {len(self.panels)} parameters"
 
 
-@register_figure(
-    name="timing_series",
-    title="time or memory against number and length of anomalies and length of real series",
-    source="the execution-time study of real series",
-)
 class TimingSeriesDisplay(_TimingDisplay):
     """One dot for each series; lines join the medians of groups of similar series.
 
@@ -174,6 +167,8 @@ class TimingSeriesDisplay(_TimingDisplay):
         If the quantity is unknown, or there is no panel.
     """
 
+    kind = "timing_series"
+    heading = "time or memory against number and length of anomalies and length of real series"
     row_height = 2.2
 
     def _curve(self, cells: pd.DataFrame, column: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from vuskit._util.lazy import pd
@@ -106,60 +106,8 @@ class SummaryStudy(Study[Summary]):
     """Ranks of the measures by the scores of all studies; all scores have the same weight."""
 
     def run(self, source: Any = None, **how: Any) -> Summary:
-        """Rank the measures by the scores of results.
-
-        Parameters
-        ----------
-        source : iterable of StudyResult
-            Results of studies of the same measures; those without a score are ignored.
-        **how
-            Ignored; the summary evaluates nothing.
-
-        Raises
-        ------
-        InvalidInputError
-            If no result has a score, or the studies have different measures.
-        """
-        scored = [(one, one.score()) for one in source or ()]
-        used = [(one, score) for one, score in scored if score is not None]
-        if not used:
-            raise InvalidInputError("`results` must hold a result with a score, got none")
-        names = used[0][0].study.names
-        for one, _ in used:
-            if one.study.names != names:
-                raise InvalidInputError(
-                    f"the studies must have equal measures, got {names} and {one.study.names}; "
-                    "run them with the same `measures`"
-                )
-        found = self.combine([self._columns(one, score) for one, score in used])
-        inputs = tuple(dict.fromkeys(one for result, _ in used for one in result.inputs))
-        first = used[0][0].study
-        common = {
-            name: getattr(first, name)
-            for name in ("settings", "measure_options")
-            if all(getattr(one.study, name) == getattr(first, name) for one, _ in used)
-        }
-        study = replace(self, measures=first.measures, **common)
-        core = ", ".join(sorted({result.core for result, _ in used if result.core}))
-        return replace(found, study=study, inputs=inputs, core=core)
-
-    def _columns(self, result: StudyResult, score: Any) -> tuple[pd.DataFrame, str]:
-        table = score if hasattr(score, "columns") else score.to_frame(result.kind)
-        return table, result.study.better
-
-    def combine(self, parts: list[tuple[pd.DataFrame, str]]) -> Summary:
-        """Join the scores, and rank the measures by each of them."""
-        scores = pd.concat([table for table, _ in parts], axis=1).rename_axis("measure")
-        if not scores.columns.is_unique:
-            twice = scores.columns[scores.columns.duplicated()][0]
-            raise InvalidInputError(f"`results` must be of different studies, got {twice!r} twice")
-        signs = [
-            1.0 if better == "lower" else -1.0 for table, better in parts for _ in table.columns
-        ]
-        rounded = without_noise((scores.to_numpy(float) * signs).T, alone=True).T
-        ranks = pd.DataFrame(rounded, scores.index, scores.columns).rank()
-        ranks["mean"] = ranks.mean(axis=1)
-        return Summary(scores, ranks.sort_values("mean", kind="stable"))
+        """Rank the measures by the scores of results, as :func:`summarize` does."""
+        return summarize(source or ())
 
 
 def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
@@ -182,7 +130,7 @@ def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     Raises
     ------
     InvalidInputError
-        If the studies have different measures.
+        If no result has a score, or the studies have different measures.
 
     Examples
     --------
@@ -208,6 +156,43 @@ def summarize(*results: StudyResult | Iterable[StudyResult]) -> Summary:
     ``separability.with_options(average="mean")``.
     """
     several = [
-        one for part in results for one in ([part] if isinstance(part, StudyResult) else list(part))
+        one for part in results for one in ([part] if isinstance(part, StudyResult) else part)
     ]
-    return SummaryStudy().run(several)
+    scored = [(one, one.score()) for one in several]
+    used = [(one, score) for one, score in scored if score is not None]
+    if not used:
+        raise InvalidInputError("`results` must hold a result with a score, got none")
+    first = used[0][0].study
+    for one, _ in used:
+        if one.study.names != first.names:
+            raise InvalidInputError(
+                f"the studies must have equal measures, got {first.names} and {one.study.names}; "
+                "run them with the same `measures`"
+            )
+    tables = [
+        score if hasattr(score, "columns") else score.to_frame(one.kind) for one, score in used
+    ]
+    scores = pd.concat(tables, axis=1).rename_axis("measure")
+    if not scores.columns.is_unique:
+        twice = scores.columns[scores.columns.duplicated()][0]
+        raise InvalidInputError(f"`results` must be of different studies, got {twice!r} twice")
+    signs = [
+        1.0 if one.study.better == "lower" else -1.0
+        for (one, _), table in zip(used, tables, strict=True)
+        for _ in table.columns
+    ]
+    rounded = without_noise((scores.to_numpy(float) * signs).T, alone=True).T
+    ranks = pd.DataFrame(rounded, scores.index, scores.columns).rank()
+    ranks["mean"] = ranks.mean(axis=1)
+    common = {
+        name: getattr(first, name)
+        for name in ("settings", "measure_options")
+        if all(getattr(one.study, name) == getattr(first, name) for one, _ in used)
+    }
+    return Summary(
+        scores,
+        ranks.sort_values("mean", kind="stable"),
+        study=SummaryStudy(measures=first.measures, **common),
+        inputs=tuple(dict.fromkeys(one for result, _ in used for one in result.inputs)),
+        core=", ".join(sorted({result.core for result, _ in used if result.core})),
+    )

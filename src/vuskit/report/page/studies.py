@@ -172,10 +172,9 @@ def _picture(display: Display) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = display.save(Path(folder) / "figure.png", dpi=_PICTURE_DPI)
         encoded = base64.b64encode(file.read_bytes()).decode("ascii")
-    entry = getattr(display, "entry", None)
     return {
         "kind": "picture",
-        "title": display.title or (entry.title if entry else ""),
+        "title": display.title or display.heading,
         "caption": display.caption,
         "picture": f"data:image/png;base64,{encoded}",
     }

@@ -78,7 +78,7 @@ def write_study(
     if result.study is not None:
         writer.notes = [f"{result.options_line}."]
     for name, display in figures.items():
-        page += [escape_markdown(f"## {_capital(display.title or display.entry.title)}")]
+        page += [escape_markdown(f"## {_capital(display.title or display.heading)}")]
         page += [escape_markdown(display.caption)] if display.caption else []
         page.append(writer.figure(name, display, keys[name]))
         page += [escape_markdown(f"- {note}") for note in getattr(display, "notes", ())]
