@@ -24,7 +24,7 @@ from vuskit.figures.curves import RangeCurveDisplay, SurfaceDisplay, VolumeDispl
 from vuskit.figures.detectors import DetectorBarsDisplay, DetectorComparisonDisplay, SeriesDisplay
 from vuskit.figures.forest import ForestDisplay, ForestPanel
 from vuskit.figures.panels import Panel, PanelsDisplay
-from vuskit.figures.scenarios import Prediction, ScenarioDisplay, SweepDisplay
+from vuskit.figures.scenarios import ScenarioDisplay, SweepDisplay
 from vuskit.figures.sensitivity import (
     Case,
     CasePanelsDisplay,
@@ -59,7 +59,6 @@ __all__ = [
     "MultiComparisonMatrixDisplay",
     "Panel",
     "PanelsDisplay",
-    "Prediction",
     "RangeCurveDisplay",
     "RankLinesDisplay",
     "RobustnessBarsDisplay",

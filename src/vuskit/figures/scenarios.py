@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,17 @@ _PROBLEM = "#D00000"
 _DARK = 0.45  # cells of lower values are dark
 
 
-class Prediction(NamedTuple):
-    """A prediction in a scenario, in points from the start of the anomaly."""
+@dataclass(frozen=True)
+class Scenario:
+    """A prediction relative to the anomaly.
+
+    Attributes
+    ----------
+    name, title : str
+        Such as ``"S8"`` and ``"exact match"``.
+    start, stop : int
+        The predicted points, half-open, counted from the first point of the anomaly.
+    """
 
     name: str
     title: str
@@ -42,8 +51,8 @@ class ScenarioDisplay(Display):
 
     Attributes
     ----------
-    predictions : sequence of Prediction
-        One for each scenario.
+    scenarios : sequence of Scenario
+        One for each row.
     values : ndarray of shape (S, M)
         Values by scenario and measure.
     measures : tuple of Measure
@@ -58,14 +67,14 @@ class ScenarioDisplay(Display):
     Examples
     --------
     >>> from vuskit import get_measure
-    >>> predictions = [Prediction("A", "far", -9, -5), Prediction("B", "exact", 0, 4)]
-    >>> ScenarioDisplay(predictions, np.array([[0.1], [1.0]]), (get_measure("vus_pr"),), 4, 2)
+    >>> scenarios = [Scenario("A", "far", -9, -5), Scenario("B", "exact", 0, 4)]
+    >>> ScenarioDisplay(scenarios, np.array([[0.1], [1.0]]), (get_measure("vus_pr"),), 4, 2)
     ScenarioDisplay(2 scenarios, 1 measures)
     """
 
     kind = "scenarios"
     heading = "a prediction in several positions, and the values of all measures"
-    predictions: Sequence[Prediction]
+    scenarios: Sequence[Scenario]
     values: Floats
     measures: tuple[Measure, ...]
     length: int
@@ -78,7 +87,7 @@ class ScenarioDisplay(Display):
         """Return measures, predictions, anomaly and values."""
         return {
             **describe_measures(self.measures),
-            "scenarios": [one._asdict() for one in self.predictions],
+            "scenarios": [asdict(one) for one in self.scenarios],
             "values": self.values,
             "length": self.length,
             "buffer": self.buffer,
@@ -101,7 +110,7 @@ class ScenarioDisplay(Display):
         return canvas
 
     def _about(self) -> str:
-        return f"{len(self.predictions)} scenarios, {len(self.measures)} measures"
+        return f"{len(self.scenarios)} scenarios, {len(self.measures)} measures"
 
 
 def _draw_geometry(axis: Any, data: dict[str, Any]) -> None:

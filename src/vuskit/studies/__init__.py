@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vuskit.bench.sources import open_scores
+from vuskit.figures.scenarios import Scenario
 from vuskit.statistics.comparison import TableComparison, compare
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
 from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
@@ -24,16 +25,8 @@ from vuskit.studies.result import (
 )
 from vuskit.studies.robustness import Robustness, RobustnessResult
 from vuskit.studies.run import run_study
-from vuskit.studies.scenarios import (
-    Scenario,
-    ScenarioResult,
-    Scenarios,
-    paper_scenarios,
-)
-from vuskit.studies.separability import (
-    Separability,
-    SeparabilityResult,
-)
+from vuskit.studies.scenarios import ScenarioResult, Scenarios, paper_scenarios
+from vuskit.studies.separability import Separability, SeparabilityResult
 from vuskit.studies.sources import StudyInput, changed_inputs
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
 

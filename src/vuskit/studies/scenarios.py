@@ -19,7 +19,8 @@ from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
-from vuskit.figures import Display, Prediction, ScenarioDisplay, SweepDisplay
+from vuskit.figures import Display, ScenarioDisplay, SweepDisplay
+from vuskit.figures.scenarios import Scenario
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.parameters import param, whole
@@ -30,24 +31,6 @@ from vuskit.studies.result import BufferUse, StudyResult
 _LITTLE_CREDIT = 0.01
 _SETTINGS = EvaluationSettings(buffer=100)
 _SPARSE = 10  # with a shorter series, mean + 3 std may exceed the score of a prediction
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A prediction relative to the anomaly.
-
-    Attributes
-    ----------
-    name, title : str
-        Such as ``"S8"`` and ``"exact match"``.
-    start, stop : int
-        The predicted points, half-open, counted from the first point of the anomaly.
-    """
-
-    name: str
-    title: str
-    start: int
-    stop: int
 
 
 def paper_scenarios(length: int = 20, buffer: int = 100) -> tuple[Scenario, ...]:
@@ -246,7 +229,7 @@ class ScenarioResult(StudyResult):
             )
         return {
             "values": ScenarioDisplay(
-                [Prediction(one.name, one.title, one.start, one.stop) for one in self.scenarios],
+                self.scenarios,
                 self.values,
                 self.measures,
                 self.length,
