@@ -116,6 +116,18 @@ def test_values_of_labelings_are_those_of_the_settings(built, material):
         assert own["auc_pr"] == pytest.approx(expected["auc_pr"])
 
 
+def test_labels_of_data_sets_are_their_own(built, material):
+    (first,), (second,) = built["fig-03"].parts[1].display.rows
+    table = built["fig-03"].table.dropna(subset="periods").set_index("labels")
+    for panel, name in ((first, "mill/s1"), (second, "plant/s0")):
+        series = material.scored(name).series
+        line, shown = panel.display.lines["series"], panel.display.label
+        parts = np.lib.stride_tricks.sliding_window_view(series.values, line.size)
+        (at,) = np.flatnonzero((parts == line).all(axis=1))
+        np.testing.assert_array_equal(shown, series.labels[at : at + shown.size])
+        assert table.loc[name, "periods"] == pytest.approx(12 / 25)
+
+
 def test_areas_and_volumes_are_those_of_the_settings(built, material):
     series, detector = material.examples.single
     part = part_around_anomaly(material.scored(series), 3 * material.buffer(series))

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
+from vuskit.buffers import choose_buffer
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.errors import InvalidInputError
 from vuskit.figures import (
     CasePanelsDisplay,
     DetectorBarsDisplay,
@@ -18,6 +20,7 @@ from vuskit.figures import (
     Panel,
     PanelsDisplay,
     SectionsDisplay,
+    SeriesDisplay,
     SoftLabelDisplay,
     VolumeDisplay,
     soft_label,
@@ -295,7 +298,45 @@ def labeling(material: Material) -> Built:
         f"{table['labels'].nunique()} labelings of the same anomaly. Shaded: points that any "
         f"labeling marks as anomalous. Range of the values over the labelings: {said}."
     )
-    return Built(caption, table, (Part(PanelsDisplay([panels])),))
+    parts = [Part(PanelsDisplay([panels]), "labelings of one anomaly")]
+    found = labels_of_datasets(material)
+    if len(found) > 1:
+        own = [
+            [
+                Panel(
+                    f"({letter}) {_name(one)}: anomaly of {periods:.1f} periods",
+                    SeriesDisplay(one.series.labels, {"series": first_channel(one)}),
+                )
+            ]
+            for letter, (periods, one) in zip("cde", found, strict=False)
+        ]
+        parts.append(Part(PanelsDisplay(own), "labels of data sets"))
+        rows += [{"labels": _name(one), "periods": periods} for periods, one in found]
+        caption += (
+            f" Second figure: labels as they are in {len(found)} data sets, by the length of the "
+            "anomaly in periods of the series."
+        )
+    return Built(caption, _frame(rows), tuple(parts))
+
+
+def labels_of_datasets(material: Material) -> list[tuple[float, ScoredSeries]]:
+    """Return anomalies of up to three data sets, and their lengths in periods of the series.
+
+    The first series of each data set is taken; of these, the shortest, middle and longest anomaly.
+    """
+    found = []
+    for dataset in material.examples.sizes:
+        one = material.scored(material.examples.first_of(dataset))
+        try:
+            period = choose_buffer("period", values=first_channel(one)).length
+        except InvalidInputError:
+            continue
+        if one.series.events:
+            start, stop = _typical_anomaly(one)
+            margin = max(3 * period, stop - start)
+            found.append(((stop - start) / period, part_around_anomaly(one, margin)))
+    found.sort(key=lambda pair: pair[0])
+    return [found[at] for at in sorted({0, len(found) // 2, len(found) - 1})] if found else []
 
 
 def labelings(part: ScoredSeries, aside: int) -> dict[str, NDArray[np.bool_]]:

@@ -94,6 +94,10 @@ class Examples:
         """Names of all series."""
         return list(dict.fromkeys(self.values["dataset"] + "/" + self.values["series"]))
 
+    def first_of(self, dataset: str) -> str:
+        """Return the first series of a data set."""
+        return next(one for one in self.series if one.startswith(f"{dataset}/"))
+
     def detectors_of(self, series: str) -> list[str]:
         """Return the detectors of a series."""
         return list(self.table.loc[series].index)

@@ -15,6 +15,7 @@ from vuskit._util.files import atomic_files, write_atomically
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit.errors import (
     InvertedScoreWarning,
+    LongBufferWarning,
     ThresholdResolutionWarning,
     UndefinedMeasureWarning,
     VuskitError,
@@ -29,7 +30,9 @@ from vuskit.report.tables import write_table
 from vuskit.store.identity import key_of, package_digest
 
 _FIGURE_FORMATS = ("pdf", "png")
-_EXPECTED_WARNINGS = (InvertedScoreWarning, ThresholdResolutionWarning, UndefinedMeasureWarning)
+_EXPECTED_WARNINGS = (
+    InvertedScoreWarning, LongBufferWarning, ThresholdResolutionWarning, UndefinedMeasureWarning,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ def make_exhibit(
         return found
     try:
         with warnings.catch_warnings():
-            # Examples may show a detector below chance, and studies count undefined values.
+            # Examples may show a detector below chance or a short crop; studies count undefined
+            # values.
             for expected in _EXPECTED_WARNINGS:
                 warnings.simplefilter("ignore", expected)
             built = exhibit.build(material)
