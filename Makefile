@@ -21,7 +21,7 @@ FAST := tests/test_layout.py tests/docs/test_public_names.py tests/test_api.py t
 	tests/_util tests/kernels/labels tests/kernels/ranking tests/kernels/test_native.py tests/kernels/test_backend.py \
 	tests/measures tests/engine/test_tasks.py tests/store \
 	tests/bench/test_plan.py tests/statistics tests/studies/test_perturbations.py \
-	tests/studies/timing/test_cases.py tests/studies/timing/test_sampling.py
+	tests/studies/timing/test_cases.py tests/studies/timing/test_contestants.py
 # Tests that NumPy alone is enough for, and those of them that depend on the core.
 BOTH_CORES := tests/measures tests/test_conformance.py
 NUMPY_ONLY := $(BOTH_CORES) tests/test_inputs.py tests/test_intervals.py tests/test_buffers.py tests/test_api.py tests/test_metric.py

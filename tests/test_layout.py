@@ -24,6 +24,7 @@ MODULES = sorted(
 
 # Modules without a test file of the same name: what tests them instead, or why nothing does.
 TESTED_ELSEWHERE: dict[str, str] = {
+    "_util/lazy.py": "only_numpy.py imports vuskit without pandas; studies and figures use it",
     "algorithms/*": "algorithms/test_agreement.py and test_growth.py compare all three algorithms",
     "cli/_exit_codes.py": "Only declares codes; cli/test_interrupt.py and every command's tests",
     "cli/_files.py": "cli/test_evaluate.py: files that are missing, unreadable or not writable",
@@ -60,6 +61,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "measures/workspace.py": "measures/test_registry.py: shared and single computations agree",
     "paper/*": "paper/test_reproduce.py makes every exhibit; test_exhibits.py and test_findings.py",
     "report/evaluation.py": "cli/test_evaluate.py",
+    "report/one_series.py": "cli/test_evaluate.py",
     "report/run_report.py": "report/page/test_run.py",
     "report/page/study_folder.py": "report/page/test_studies.py",
     "figures/_families.py": "figures/test_gray_print.py: colors and markers",

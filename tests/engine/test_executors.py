@@ -228,10 +228,10 @@ def test_output_is_cut_and_its_end_kept(make):
         (outcome,) = outcomes_of([call(actions.prints_much)], executor=executor).values()
     assert outcome.message == "the worker process ended with exit code 3"
     first, _, kept = outcome.traceback.partition("\n")
-    # How much is cut depends on when the file was looked at.
-    assert re.fullmatch(r"\[… at least 3\d,\d{3},\d{3} bytes of output left out …\]", first)
+    # What is cut depends on when the file was looked at.
+    assert re.fullmatch(r"\[… at least \d\d,\d{3},\d{3} bytes of output left out …\]", first)
     assert len(kept) < 20_000
-    assert outcome.traceback.endswith("xxx\nlast words \\udcff")
+    assert outcome.traceback.endswith("last words \\udcff")
 
 
 def test_limits_do_not_depend_on_the_system_clock(monkeypatch):
