@@ -29,7 +29,7 @@ def test_one_detector_is_better():
     said = verdict(table(30, LOF=0.2, PCA=0.0, MP=0.0))
     assert said.decided
     assert said.sentences["significance"] == (
-        "LOF differs significantly from all other detectors "
+        "LOF is significantly better than all other detectors "
         "(Wilcoxon signed-rank, holm, alpha = 0.05)."
     )
     leader = said.sentences["leader"]
@@ -59,17 +59,60 @@ def test_some_pairs_differ():
     frame["Twin"] = frame["LOF"] + np.random.default_rng(4).normal(0, 0.01, 40)
     said = verdict(frame)
     assert not said.decided
+    found = compare_columns(frame, n_resamples=20)
+    p_value = f"{found.pairs.p_values.loc['LOF', 'Twin']:.3f}".lstrip("0")
+    best, other = ("LOF", "Twin") if frame["LOF"].mean() > frame["Twin"].mean() else ("Twin", "LOF")
+    assert said.sentences["significance"] == (
+        f"{best} is significantly better than PCA (Wilcoxon signed-rank, holm, alpha = 0.05). "
+        f"{best} does not differ significantly from {other} (p = {p_value})."
+    )
+
+
+def test_many_unclear_pairs_give_the_smallest_p_value():
+    frame = table(30, A=0.12, **dict.fromkeys("BCDEF", 0.1), Bad=-0.4)
+    said = verdict(frame)
+    p_values = compare_columns(frame, n_resamples=20).pairs.p_values["A"]
     text = said.sentences["significance"]
-    assert text.startswith("LOF differs significantly from PCA, but not from Twin (p = ")
+    assert text.startswith("A is significantly better than Bad (")
+    assert text.endswith(f" (smallest p = {p_values[list('BCDEF')].min():.3f}).".replace("0.", "."))
+
+
+def leaders_by_mean_and_rank(n, wins):
+    """`wild` has the better mean, `steady` the better rank; `poor` is below both."""
+    rng = np.random.default_rng(3)
+    steady = 0.5 + rng.normal(0, 0.01, n)
+    wild = np.where(np.arange(n) < wins, 1.0, 0.45) + rng.normal(0, 0.01, n)
+    return pd.DataFrame({"steady": steady, "wild": wild, "poor": rng.normal(0.1, 0.01, n)})
 
 
 def test_the_leader_by_mean_need_not_lead_by_rank():
-    frame = pd.DataFrame({"steady": [0.5] * 10, "wild": [0.4] * 8 + [1.0, 1.0]})
-    text = verdict(frame).sentences["leader"]
-    assert text.startswith(
-        "wild has the best mean VUS-PR, .520 over 10 series, .020 ahead of steady"
+    frame = leaders_by_mean_and_rank(20, 5)
+    said = verdict(frame, by_measure={"AUC-PR": compare_columns(frame, n_resamples=20)})
+    assert not said.decided
+    leader = said.sentences["leader"]
+    assert leader.startswith("wild has the best mean VUS-PR, ")
+    assert leader.endswith("steady has the best mean rank, 1.25; wild has 1.75.")
+    p_value = compare_columns(frame, n_resamples=20).pairs.p_values.loc["wild", "steady"]
+    assert p_value > 0.05
+    shown = f"{p_value:.3f}".lstrip("0")
+    assert said.sentences["significance"] == (
+        "Undecided: wild leads by mean and steady by mean rank; these two do not differ "
+        f"significantly (p = {shown}). wild is significantly better than poor. "
+        "steady is significantly better than poor (Wilcoxon signed-rank, holm, alpha = 0.05)."
     )
-    assert text.endswith("By mean rank, steady leads.")
+    assert said.sentences["weakness"].startswith("wild is not the best on 15 of 20 series; ")
+    assert said.sentences["measures"].startswith("wild also leads by AUC-PR. ")
+
+
+def test_the_leader_by_mean_can_be_significantly_worse():
+    frame = leaders_by_mean_and_rank(60, 8)
+    said = verdict(frame)
+    assert not said.decided
+    text = said.sentences["significance"]
+    assert "by mean rank; these two differ significantly (p < .001). wild is" in text
+    assert "steady is significantly better than wild and poor (" in text
+    two = verdict(frame[["wild", "steady"]]).sentences["significance"]
+    assert "wild is significantly better than none of the other detectors" in two
 
 
 def test_lower_can_be_better():
@@ -91,17 +134,25 @@ def test_weakness_and_chance():
     said = verdict(frame, datasets=names, chance=0.1)
     weak = frame.loc[["s0", "s1"]].mean()
     assert said.sentences["weakness"] == (
-        f"LOF is not the best on 1 data set of 2; it is weakest on hard: .050, where PCA gets "
+        f"LOF is not the best on 1 of 2 data sets; it is weakest on hard: .050, where PCA gets "
         f"{weak['PCA']:.3f}."
     ).replace("0.", ".")
-    assert said.sentences["chance"] == "Random scores get .100 on average; all detectors are above."
+    assert said.sentences["chance"] == (
+        "Random scores get .100 on average; all other detectors are above."
+    )
+    frame["Random"] = frame["PCA"] - 0.1  # not worth a sentence
     high = verdict(frame, chance=frame["PCA"].mean() + 0.01).sentences["chance"]
-    assert high.endswith("not above: PCA.")
+    assert high.endswith("; all other detectors except PCA are above.")
     frame = table(20, LOF=0.5, PCA=0.0)
+    worst = frame["LOF"].idxmin()
+    weak = f"LOF is best on each of the 20 series; its worst value is {frame['LOF'].min():.3f} on "
+    for rows, name in ((None, worst), ({worst: "pump"}, "pump")):
+        text = verdict(frame, rows=rows).sentences["weakness"]
+        assert text == f"{weak}{name}.".replace("0.", ".")
     best = verdict(frame, datasets=names).sentences["weakness"]
     lowest = frame["LOF"].groupby(names).mean()
     assert best == (
-        "LOF is best on each of the 2 data sets; its worst mean is "
+        "LOF is best on each of the 2 data sets; its worst value is "
         f"{lowest.min():.3f} on {lowest.idxmin()}.".replace("0.", ".")
     )
 
@@ -114,12 +165,12 @@ def test_order_depends_on_the_measure_or_not():
     )
     agrees = verdict(first, by_measure={"AUC-PR": same}).sentences["measures"]
     assert agrees == (
-        "LOF also leads by AUC-PR (lowest: Kendall's tau with the order by AUC-PR is 1.000)."
+        "LOF also leads by AUC-PR. Kendall's tau between mean ranks is lowest for AUC-PR: 1.000."
     )
     differs = verdict(first, by_measure={"AUC-PR": same, "F": other}).sentences["measures"]
     assert differs == (
-        "The winner depends on the measure: MP leads by F "
-        "(lowest: Kendall's tau with the order by F is -1.000)."
+        "The winner depends on the measure: LOF leads by VUS-PR and AUC-PR; MP leads by F. "
+        "Kendall's tau between mean ranks is lowest for F: -1.000."
     )
 
 
@@ -133,17 +184,23 @@ def test_kendall_tau_equals_scipys():
     expected = stats.kendalltau(
         one.summary["mean_rank"][names], other.summary["mean_rank"][names]
     ).statistic
-    assert kendall_tau(one, other, names) == pytest.approx(expected)
+    assert kendall_tau(one, other) == pytest.approx(expected)
 
 
 def test_buffers_and_forms():
     frame = table(30, LOF=0.2, PCA_1=0.0)
-    said = verdict(frame, by_buffer={"half": ["LOF", "PCA_1"], "double": ["PCA_1", "LOF"]})
-    assert said.sentences["buffer"] == "The winner depends on the buffer: PCA_1 leads with double."
+    same, other = (
+        compare_columns(one, n_resamples=20) for one in (frame, table(30, LOF=0.0, PCA_1=0.2))
+    )
+    said = verdict(frame, by_buffer={"half": same, "double": other})
+    assert said.sentences["buffer"] == (
+        "The winner depends on the buffer: LOF leads with the buffer half; "
+        "PCA_1 leads with the buffer double."
+    )
     assert r"PCA\_1" in said.to_latex()
     assert said.to_dict() == {"decided": True, "sentences": said.sentences}
     assert str(said) == " ".join(said.sentences.values())
-    kept = verdict(frame, by_buffer={"half": ["LOF", "PCA_1"]}).sentences["buffer"]
+    kept = verdict(frame, by_buffer={"half": same}).sentences["buffer"]
     assert kept == "LOF also leads with the buffer half."
 
 
@@ -163,7 +220,7 @@ def test_statement_names_tests_and_settings():
     text = statement(verdict_of(found, chance=0.1), found, details="Buffer given; 100 points.")
     assert text.startswith("We compared 3 detectors by VUS-PR on 30 series with values of all")
     for part in (
-        "LOF differs significantly from all other detectors",
+        "LOF is significantly better than all other detectors",
         "Random scores get .100 on average",
         "Friedman's test: p < .001, Kendall's W = .",
         "pairs: Wilcoxon signed-rank, correction holm, alpha = 0.05, n = 30.",

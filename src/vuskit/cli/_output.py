@@ -89,7 +89,7 @@ def terminal_width() -> int:
     return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
 
 
-def wrapped(text: str) -> str:
+def wrapped(text: str, indent: str = "  ") -> str:
     """Wrap a line to the width of the terminal, without breaking words such as names and paths.
 
     Examples
@@ -97,12 +97,12 @@ def wrapped(text: str) -> str:
     >>> wrapped("  (buffer=20)")
     '  (buffer=20)'
     """
-    indent = " " * (len(text) - len(text.lstrip()))
+    first = " " * (len(text) - len(text.lstrip()))
     return textwrap.fill(
         text.lstrip(),
         terminal_width(),
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
+        initial_indent=first,
+        subsequent_indent=first + indent,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -27,6 +27,7 @@ __all__ = [
     "compared_columns",
     "has_measure",
     "long_values",
+    "naming_column",
     "read_results",
     "selected",
     "settings_of",
@@ -38,6 +39,7 @@ _NOT_MEASURES = {*_KEYS, "measure", "higher_is_better", "buffer", "fit_seconds",
 _NOT_MEASURES |= {"warm_up_seconds", "peak_bytes", "cold", "own_series", "datasets"}
 _DEFAULT_MEASURE = "vus_pr"
 _FEWEST_SERIES = 2
+_SERIES_NAMES = ("filename", "file", "file_name", "series_name", "ts_name", "time_series", "name")
 # Columns that describe a series or a job, such as ts_len, num_anomaly, n_points and fit_time.
 _FACTS = re.compile(
     r"(ts_)?(time|seconds|runtime|duration|length|len|index|id|seed|fold|count|period|window)"
@@ -343,7 +345,10 @@ def selected(
         numbers = frame.select_dtypes("number")
         numbers = numbers[[name for name in numbers if name not in _NOT_MEASURES]]
         known = list(map(str, numbers.columns))
-        values = frame.set_index(_place(frame))[known] if _place(frame) else numbers
+        place = _place(frame)
+        if not place and (name := naming_column(frame)) and name not in known:
+            place = [name]
+        values = frame.set_index(place)[known] if place else numbers
         left_out = {} if detectors else _not_values(numbers, known)
     wanted = [name for name in _kept(known, detectors, excluded) if name not in left_out]
     left_out = {name: why for name, why in left_out.items() if name not in _split(excluded, known)}
@@ -363,7 +368,7 @@ def selected(
             f"`table` must have numeric columns for at least two detectors, got {kept}"
             + (f"; {_left_out_text(left_out, _FORCE)}" if left_out else "")
         )
-    return Selection(numbers[kept], *described)
+    return Selection(values[kept], *described)
 
 
 def long_values(
@@ -408,6 +413,12 @@ def _too_few_common(counts: dict[str, int], series: int, common: int) -> str:
         f"{common} of {series:,}. Series with a value: {listed}. Compare fewer detectors with "
         "--detector or --exclude, or rank missing values last with --missing worst"
     )
+
+
+def naming_column(frame: pd.DataFrame) -> str | None:
+    """Return the column that names the series of a published table."""
+    named = {plain_name(str(name)): str(name) for name in frame.columns}
+    return next((named[name] for name in _SERIES_NAMES if name in named), None)
 
 
 def _place(frame: pd.DataFrame) -> list[str]:

@@ -17,6 +17,7 @@ from vuskit.cli._results_table import (
     check_repeated,
     compared_columns,
     long_values,
+    naming_column,
     read_results,
     settings_of,
 )
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["read_sources", "series_key"]
 
 _DEFAULT_MEASURE = "vus_pr"
-_SERIES_NAMES = ("filename", "file", "file_name", "series_name", "ts_name", "time_series", "name")
 _ENDING = re.compile(r"\.(gz|csv|tsv|out|txt|npy|npz|parquet|vuskit\.zip|zip|toml)$", re.IGNORECASE)
 _KEPT = ("dataset", "series", "detector", "seed", "measure", "status", "value")
 _SHOWN = 3
@@ -288,8 +288,7 @@ def _read(path: Path, label: str, settings: str | None) -> _Source:
 def _with_series(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     if "series" in frame.columns:
         return frame
-    named = {plain_name(str(name)): name for name in frame.columns}
-    found = next((named[name] for name in _SERIES_NAMES if name in named), None)
+    found = naming_column(frame)
     if found is None:
         raise InvalidInputError(
             f"{path} must have a column 'series' to be compared with other tables, got "

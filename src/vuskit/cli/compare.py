@@ -6,7 +6,6 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -218,7 +217,7 @@ def compare(
         chance=random,
         datasets=_datasets(found),
         by_measure=None if by_measure is None else by_measure.by_title,
-        by_buffer=None if ranks is None else _orders(ranks),
+        by_buffer=None if ranks is None else ranks.by_buffer,
         unit="series" if unit == "series" else "data sets",
     )
     bayesian = None if rope is None else found.bayesian(rope=rope)
@@ -229,30 +228,36 @@ def compare(
                 f"`--statement` must be used alone or with --latex, got --{form}"
             )
         write(
-            fill(answer.statement, terminal_width())
+            wrapped(answer.statement, indent="")
             if form == "table"
             else escape_latex(answer.statement)
         )
         return
-    tables = answer.tables
     emit(
         form,
         answer.content(),
         text=answer.to_text,
         csv=lambda: frame_csv(found.to_frame()),
         latex=lambda: answer.to_latex(caption=caption, label=table_label, width=width),
-        markdown=table_forms(*tables)["markdown"],
+        markdown=table_forms(*answer.tables)["markdown"],
     )
     if ranks is not None:
         for line in [f"warning: {one}" for one in ranks.warnings] or [ranks.verdict]:
             say(line)
+    levels = {} if random is None else {found.title: random}
+    forest = found.forest(*list(compared.values())[1:2], chance=levels)
     if html is not None:
         from vuskit.report.page.comparison import comparison_page_html
 
-        write_file(html, comparison_page_html(found, tables))
+        page = comparison_page_html(found, answer.page_tables, verdict=verdict, forest=forest)
+        write_file(html, page)
         say(f"page: {html}")
     if figure is not None:
-        displays: dict[str, Any] = {"": found.figure(), "_pairs": found.matrix()}
+        displays: dict[str, Any] = {
+            "": found.figure(),
+            "_means": forest,
+            "_pairs": found.matrix(),
+        }
         if by_measure is not None:
             displays["_measures"] = by_measure.figure()
         for suffix, display in displays.items():
@@ -379,6 +384,13 @@ class _Answer:
         return [one for one in several if one is not None]
 
     @property
+    def page_tables(self) -> list[Any]:
+        """Return the tables of the page, which draws the matrix of all pairs itself."""
+        leader = self.pairs.leader_layout()
+        several = (self.means, self.found, leader, self.by_measure, self.by_buffer)
+        return [one for one in several if one is not None]
+
+    @property
     def statement(self) -> str:
         """Return a paragraph for a paper."""
         from vuskit.report.verdict import statement as statement_of
@@ -416,12 +428,9 @@ class _Answer:
                 "",
                 rank_diagram(found, width),
                 "",
-                *(fill(test, width, subsequent_indent="  ") for test in found.tests),
+                *map(wrapped, found.tests),
                 "Groups of neighbors without a significant difference:",
-                *(
-                    fill(group, width, initial_indent="  ", subsequent_indent="     ")
-                    for group in groups or ["none"]
-                ),
+                *(wrapped(f"  {group}") for group in groups or ["none"]),
                 *(
                     [wrapped(unjoined.replace("No bar joins", "No group contains"))]
                     * bool(unjoined)
@@ -476,16 +485,6 @@ def _datasets(found: TableComparison) -> dict[Hashable, str] | None:
     if "dataset" not in index.names:
         return None
     return dict(zip(index, map(str, index.get_level_values("dataset")), strict=True))
-
-
-def _orders(ranks: BufferDependence) -> dict[str, list[str]]:
-    """Return the detectors, best first, by multiple of the buffer."""
-    table = ranks.mean_ranks
-    return {
-        f"times {factor:g}": list(map(str, table[factor].sort_values(kind="stable").index))
-        for factor in table
-        if factor != ranks.reference
-    }
 
 
 def _chance(

@@ -52,13 +52,7 @@ class MeasureRanks(TableForms):
     def taus(self) -> dict[str, float]:
         """Kendall's tau of the mean ranks with those by the first measure."""
         first = next(iter(self.comparisons.values()))
-        names = [str(name) for name in first.summary.index]
-        found = {}
-        for measure, one in self.comparisons.items():
-            present = set(map(str, one.summary.index))
-            common = [name for name in names if name in present]
-            found[measure] = kendall_tau(first, one, common)
-        return found
+        return {measure: kendall_tau(first, one) for measure, one in self.comparisons.items()}
 
     def to_frame(self) -> pd.DataFrame:
         """Return mean ranks: one row per detector, one column per measure."""

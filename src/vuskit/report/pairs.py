@@ -77,14 +77,15 @@ class PairTable(TableForms):
         )
 
     def leader_layout(self) -> TableLayout:
-        """Return the row of the detector with the best mean rank as a table."""
-        leader, *others = self._names
+        """Return the row of the leader as a table."""
+        leader = str(self.comparison.leader())
         header = [f"{leader} against", "difference", "won/tied/lost", "p"]
         rows: list[list[str | Cell]] = []
-        for name, cell in zip(others, self._cells[0][1:], strict=True):
-            assert cell is not None
-            difference, counts, p = self._texts(cell)
-            rows.append([name, Cell(difference, bool(cell["significant"])), counts, p])
+        cells = self._cells[self._names.index(leader)]
+        for name, cell in zip(self._names, cells, strict=True):
+            if cell is not None:
+                difference, counts, p = self._texts(cell)
+                rows.append([name, Cell(difference, bool(cell["significant"])), counts, p])
         caption = (
             f"{leader} compared with each other detector by {self.comparison.title}: mean "
             f"difference; series won, tied and lost; p-value ({self._test})."
@@ -92,13 +93,13 @@ class PairTable(TableForms):
         notes: list[str] = []
         if self.bayesian is not None:
             header.append("better/equal/worse")
-            shares = {
-                str(row.second): (row.p_first, row.p_equal, row.p_second)
-                for row in self.bayesian.to_frame().itertuples(index=False)
-                if str(row.first) == leader
-            }
+            shares = {}
+            for row in self.bayesian.to_frame().itertuples(index=False):
+                found = row.p_first, row.p_equal, row.p_second
+                shares[str(row.first), str(row.second)] = found
+                shares[str(row.second), str(row.first)] = found[::-1]
             for row in rows:
-                row.append("/".join(f"{share:.3f}" for share in shares[str(row[0])]))
+                row.append("/".join(f"{share:.3f}" for share in shares[leader, str(row[0])]))
             notes.append(f"better/equal/worse: probabilities. {self.bayesian}.")
         return TableLayout(header, rows, caption=caption, notes=notes, marks=self._marks)
 
@@ -114,11 +115,8 @@ class PairTable(TableForms):
         return "\n\n".join(one.to_text(width) for one in tables)
 
     def _texts(self, cell: dict[str, float]) -> tuple[str, str, str]:
-        found = self.comparison
-        # Cells filled by missing="worst" are valid for ranks only.
-        known = found.n_means == found.pairs.n
         return (
-            f"{cell['difference']:+.3f}" if known else "–",  # noqa: RUF001
+            "–" if self.comparison.is_filled else f"{cell['difference']:+.3f}",  # noqa: RUF001
             f"{cell['wins']}/{cell['ties']}/{cell['losses']}",
             "<0.001" if cell["p"] < _SMALL_P else f"{cell['p']:.3f}",
         )

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from vuskit.report.evaluation import EvaluationReport
 
 _RESAMPLES = 2000
-_STEADY = 0.7  # Kendall's tau from which two orders count as similar
-_FEW_SERIES = 2
+_FEW_GROUPS = 2
 _SHOWN = 4  # measures, missed anomalies
 _MOST_RESAMPLED = 20_000  # points of a series whose interval a page computes
 
@@ -90,13 +89,17 @@ def verdict_of(
     *,
     chance: float | None = None,
     datasets: Mapping[Hashable, str] | None = None,
+    rows: Mapping[Hashable, str] | None = None,
     by_measure: Mapping[str, TableComparison] | None = None,
-    by_buffer: Mapping[str, Sequence[str]] | None = None,
+    by_buffer: Mapping[str, TableComparison] | None = None,
     unit: str = "series",
     compared: str = "detectors",
     seed: int = 0,
 ) -> Verdict:
     """Return the verdict of a comparison of detectors.
+
+    The leader has the best mean; if another detector has the best mean rank, the verdict is
+    undecided and says so. Where missing values rank last, the leader has the best mean rank.
 
     Parameters
     ----------
@@ -106,10 +109,12 @@ def verdict_of(
         Mean value of random scores on the same rows.
     datasets : mapping, optional
         Data set of each row, to name the one on which the leader is weakest.
+    rows : mapping, optional
+        Name of each row, used instead if there is one data set; by default its label.
     by_measure : mapping from title to TableComparison, optional
         Comparisons of the same detectors by other measures.
-    by_buffer : mapping from text to sequence of str, optional
-        Order of the detectors, best first, with other buffers.
+    by_buffer : mapping from text to TableComparison, optional
+        Comparisons of the same detectors with other buffers.
     unit : str, default="series"
         What a row is, in the plural: series or data sets.
     compared : str, default="detectors"
@@ -121,28 +126,36 @@ def verdict_of(
     -------
     Verdict
     """
-    order = [str(name) for name in comparison.summary.index]
-    means = {str(name): float(mean) for name, mean in comparison.table.mean().items()}
-    # Cells filled by missing="worst" are valid for ranks only.
-    filled = comparison.n_means < comparison.pairs.n
-    sentences = {
-        "leader": _leader_by_rank(comparison, order, unit)
-        if filled
-        else _leader(comparison, order, means, unit, seed),
-        "significance": _significance(comparison, order, unit, compared),
-    }
-    if datasets and not filled:
-        weakness = _weakness(comparison, order[0], datasets)
-        if weakness:
-            sentences["weakness"] = weakness
-    if chance is not None and math.isfinite(chance) and not filled:
-        sentences["chance"] = _chance(comparison, means, chance)
+    leader = str(comparison.leader())
+    ranks = _by_name(comparison, "mean_rank")
+    top = leader if ranks[leader] == min(ranks.values()) else str(comparison.summary.index[0])
+    if comparison.is_filled:
+        sentences = {"leader": _best_rank(comparison, ranks, unit)}
+    else:
+        sentences = {"leader": _best_mean(comparison, leader, unit, seed)}
+        if top != leader:
+            best, own = f"{ranks[top]:.2f}", f"{ranks[leader]:.2f}"
+            sentences["leader"] += f" {top} has the best mean rank, {best}; {leader} has {own}."
+    decided, sentences["significance"] = _significance(comparison, leader, top, unit, compared)
+    if not comparison.is_filled:
+        sentences["weakness"] = _weakness(comparison, leader, datasets or {}, rows or {}, unit)
+        if chance is not None and math.isfinite(chance):
+            direction = 1 if comparison.higher_is_better else -1
+            above = {
+                name: direction * (mean - chance) > 0
+                for name, mean in _by_name(comparison, "mean").items()
+            }
+            sentences["chance"] = _chance(chance, above)
     if by_measure:
-        sentences["measures"] = _measures(comparison, order, by_measure)
+        sentences["measures"] = _measures(comparison, leader, by_measure)
     if by_buffer:
-        sentences["buffer"] = _buffers(order, by_buffer)
-    differing = {str(name) for pair in comparison.significant for name in pair if order[0] in pair}
-    return Verdict(sentences, len(differing) == len(order))
+        winners = {text: str(one.leader(leader)) for text, one in by_buffer.items()}
+        sentences["buffer"] = (
+            f"{leader} also leads with the buffer {_names(list(winners))}."
+            if set(winners.values()) == {leader}
+            else f"The winner depends on the buffer: {_winners(winners, 'with the buffer')}."
+        )
+    return Verdict(sentences, decided)
 
 
 def verdict_of_evaluation(report: EvaluationReport, *, interval: bool = True) -> Verdict:
@@ -175,22 +188,18 @@ def verdict_of_evaluation(report: EvaluationReport, *, interval: bool = True) ->
     level = math.nan if report.chance is None else report.chance.mean[main]
     if math.isfinite(level):
         sign = 1 if measure.higher_is_better else -1
-        below = [name for name in order if sign * (values[name] - level) <= 0]
-        rest = f"not above: {listed(below)}" if below else "all detectors are above"
-        rest = rest if len(values) > 1 or below else f"{best} is above"
-        sentences["chance"] = f"Random scores get {_value(level)} on average; {rest}."
-    elsewhere = {
-        one.title: first[0]
-        for one in report.measures
-        if (first := _ordered({name: found[one.name] for name, found in report.table.items()}, one))
-        and report.table[first[0]][one.name] != report.table[best][one.name]
-    }
+        above = {name: sign * (values[name] - level) > 0 for name in order}
+        sentences["chance"] = _chance(level, above)
     if len(order) > 1 and len(report.measures) > 1:
-        leads = listed([f"{name} by {title}" for title, name in elsewhere.items()], most=_SHOWN)
+        winners = {}
+        for one in report.measures:
+            found = {name: evaluation[one.name] for name, evaluation in report.table.items()}
+            if first := _ordered(found, one):
+                winners[one.title] = best if found[best] == found[first[0]] else first[0]
         sentences["measures"] = (
-            f"The best detector depends on the measure: {leads}."
-            if elsewhere
-            else f"{best} is best by all {len(report.measures)} measures."
+            f"{best} is best by all {len(winners)} measures."
+            if set(winners.values()) == {best}
+            else f"The best detector depends on the measure: {_winners(winners)}."
         )
     return Verdict(sentences, False)
 
@@ -290,14 +299,14 @@ def statement(
     tested = f"Pairs were tested by {pairs.test}, correction {pairs.correction}"
     if overall is not None:
         tested = (
-            f"{overall.test}'s test: p = {_p(overall.p_value)}, Kendall's W = "
+            f"{overall.test}'s test: {_p(overall.p_value)}, Kendall's W = "
             f"{_value(overall.effect_size)}; pairs: {pairs.test}, correction {pairs.correction}"
         )
     said.append(f"{tested}, alpha = {pairs.alpha:g}, n = {pairs.n:,}.")
     if details:
         said.append(details)
     said.append(f"Computed with vuskit {__version__}.")
-    return " ".join(said).replace("p = <", "p < ")
+    return " ".join(said)
 
 
 def _value(number: float) -> str:
@@ -305,16 +314,29 @@ def _value(number: float) -> str:
     return text.replace("0.", ".", 1) if abs(number) < 1 else text
 
 
-def _leader(
-    comparison: TableComparison, order: list[str], means: dict[str, float], unit: str, seed: int
-) -> str:
-    """Who leads, by how much, with an interval of the difference."""
+def _p(p_value: float) -> str:
+    return "p < .001" if p_value < 0.001 else f"p = {_value(p_value)}"
+
+
+def _names(names: Sequence[str], *, most: int = 12) -> str:
+    """Return names in a sentence: "A, B and C"."""
+    if 1 < len(names) <= most:
+        return f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(names, most=most)
+
+
+def _by_name(comparison: TableComparison, column: str) -> dict[str, float]:
+    """Return a column of the summary, best mean rank first."""
+    return {str(name): float(value) for name, value in comparison.summary[column].items()}
+
+
+def _best_mean(comparison: TableComparison, leader: str, unit: str, seed: int) -> str:
+    """Return who has the best mean, by how much, with an interval of the difference."""
     direction = 1 if comparison.higher_is_better else -1
-    by_mean = sorted(order, key=lambda name: -direction * means[name])
-    leader, second = by_mean[:2]
-    rows, n = comparison.table, comparison.pairs.n
-    columns = {str(name): rows[name].to_numpy() for name in rows.columns}
-    differences = columns[leader] - columns[second]
+    rows, n = comparison.table.rename(columns=str), comparison.pairs.n
+    means = _by_name(comparison, "mean")
+    second = max((name for name in means if name != leader), key=lambda k: direction * means[k])
+    differences = direction * (rows[leader] - rows[second]).to_numpy()
     if not differences.any():
         return (
             f"{leader} and {second} have the same {comparison.title} on all {n} {unit}, "
@@ -323,133 +345,164 @@ def _leader(
     rng = np.random.default_rng(seed)
     draws = differences[rng.integers(n, size=(_RESAMPLES, n))].mean(axis=1)
     low, high = np.quantile(draws, [0.025, 0.975])
-    low, high = sorted((low * direction, high * direction))
-    text = (
+    return (
         f"{leader} has the best mean {comparison.title}, {_value(means[leader])} over {n:,} "
-        f"{unit}, {_value(abs(differences.mean()))} ahead of {second} (95% interval of the "
+        f"{unit}, {_value(differences.mean())} ahead of {second} (95% interval of the "
         f"difference {_value(low)} to {_value(high)})."
     )
-    if order[0] != leader:
-        text += f" By mean rank, {order[0]} leads."
-    return text
 
 
-def _leader_by_rank(comparison: TableComparison, order: list[str], unit: str) -> str:
-    ranks = comparison.summary["mean_rank"].to_list()
+def _best_rank(comparison: TableComparison, ranks: Mapping[str, float], unit: str) -> str:
+    first, second = list(ranks)[:2]
     return (
-        f"{order[0]} has the best mean rank by {comparison.title}, {ranks[0]:.2f} over "
-        f"{comparison.pairs.n:,} {unit}, before {order[1]} with {ranks[1]:.2f}; missing values "
+        f"{first} has the best mean rank by {comparison.title}, {ranks[first]:.2f} over "
+        f"{comparison.pairs.n:,} {unit}, before {second} with {ranks[second]:.2f}; missing values "
         "rank last."
     )
 
 
-def _significance(comparison: TableComparison, order: list[str], unit: str, compared: str) -> str:
-    """From whom the leader by mean rank differs significantly, and from whom not."""
+def _significance(
+    comparison: TableComparison, leader: str, top: str, unit: str, compared: str
+) -> tuple[bool, str]:
+    """Return whether the leader is significantly better than all others, and a sentence."""
     pairs, overall = comparison.pairs, comparison.global_test
-    leader, *others = order
     if not pairs.can_be_significant:
         needed = "" if pairs.rows_needed is None else f" ({pairs.rows_needed:,} or more are needed)"
-        return f"Undecided: with {pairs.n:,} {unit}, no pair can differ significantly{needed}."
+        text = f"Undecided: with {pairs.n:,} {unit}, no pair can differ significantly{needed}."
+        return False, text
     if overall is not None and not overall.significant:
-        return (
-            f"Undecided: {overall.test}'s test finds no difference among the {len(order)} "
-            f"{compared} (p = {_p(overall.p_value)}, {pairs.n:,} {unit})."
+        return False, (
+            f"Undecided: {overall.test}'s test finds no difference among the "
+            f"{overall.n_columns} {compared} ({_p(overall.p_value)}, {pairs.n:,} {unit})."
         )
-    differing = {frozenset(map(str, pair)) for pair in comparison.significant}
-    p_values = pairs.p_values.rename(index=str, columns=str)
-    better = [name for name in others if frozenset((leader, name)) in differing]
-    rest = [name for name in others if name not in better]
     method = f"{pairs.test}, {pairs.correction}, alpha = {pairs.alpha:g}"
-    unclear = listed([f"{name} (p = {_p(p_values.loc[leader, name])})" for name in rest])
-    if not better:
-        return f"Undecided: {leader} does not differ significantly from {unclear} ({method})."
-    if not rest:
-        return f"{leader} differs significantly from all other {compared} ({method})."
-    return (
-        f"{leader} differs significantly from {listed(better)}, but not from {unclear} ({method})."
-    )
-
-
-def _p(p_value: float) -> str:
-    return "<.001" if p_value < 0.001 else _value(p_value)
-
-
-def _weakness(comparison: TableComparison, leader: str, datasets: Mapping[Hashable, str]) -> str:
-    """Where the leader does worst compared with the best other detector."""
-    table: pd.DataFrame = comparison.table.rename(columns=str)
-    groups = table.groupby([str(datasets.get(row, "")) for row in table.index], sort=False).mean()
-    if len(groups) < _FEW_SERIES:
-        return ""
-    direction = 1 if comparison.higher_is_better else -1
-    others = (direction * groups.drop(columns=leader)).max(axis=1)
-    gaps = direction * groups[leader] - others
-    place = gaps.idxmin()
-    own = _value(groups.loc[place, leader])
-    if gaps[place] >= 0:
-        lowest = (direction * groups[leader]).idxmin()
-        return (
-            f"{leader} is best on each of the {len(groups)} data sets; its worst mean is "
-            f"{_value(groups.loc[lowest, leader])} on {lowest}."
+    p_values = pairs.p_values.rename(index=str, columns=str)
+    better, worse = _differing(comparison, leader)
+    if top != leader:
+        p_value = p_values.loc[leader, top]
+        differ = "differ" if top in [*better, *worse] else "do not differ"
+        said = [
+            f"{name} is significantly better than "
+            f"{_names(_differing(comparison, name)[0], most=6) or f'none of the other {compared}'}"
+            for name in (leader, top)
+        ]
+        return False, (
+            f"Undecided: {leader} leads by mean and {top} by mean rank; these two {differ} "
+            f"significantly ({_p(p_value)}). {'. '.join(said)} ({method})."
         )
-    rival = (direction * groups.loc[place].drop(leader)).idxmax()
-    lost = plural(int((gaps < 0).sum()), "data set")
+    rest = [name for name in p_values if name not in (leader, *better, *worse)]
+    unclear = _names([f"{name} ({_p(p_values.loc[leader, name])})" for name in rest])
+    if len(rest) > _SHOWN:
+        unclear = f"{_names(rest)} (smallest {_p(p_values.loc[leader, rest].min())})"
+    if not better and not worse:
+        text = f"Undecided: {leader} does not differ significantly from {unclear} ({method})."
+        return False, text
+    several = len(better) > 1 and not rest and not worse
+    than = f"all other {compared}" if several else _names(better)
+    said = [f"{leader} is significantly better than {than} ({method})."] * bool(better)
+    said += [f"{leader} is significantly worse than {_names(worse)} ({method})."] * bool(worse)
+    said += [f"{leader} does not differ significantly from {unclear}."] * bool(rest)
+    return not rest and not worse, " ".join(said)
+
+
+def _differing(comparison: TableComparison, name: str) -> tuple[list[str], list[str]]:
+    """Return the names than which a name is significantly better, and significantly worse."""
+    ranks = _by_name(comparison, "mean_rank")
+    sign = 1 if comparison.higher_is_better else -1
+    found: tuple[list[str], list[str]] = ([], [])
+    for row in comparison.pairs_frame().query("significant").itertuples(index=False):
+        first, second = str(row.first), str(row.second)
+        # Wilcoxon's test is about the signed ranks of differences, Nemenyi's about mean ranks.
+        ahead = sign * row.rank_biserial
+        if comparison.pairs.critical_difference is not None:
+            ahead = ranks[second] - ranks[first]
+        if name in (first, second):
+            other = second if name == first else first
+            found[(ahead > 0) != (name == first)].append(other)
+    better, worse = (sorted(names, key=ranks.__getitem__) for names in found)
+    return better, worse
+
+
+def _weakness(
+    comparison: TableComparison,
+    leader: str,
+    datasets: Mapping[Hashable, str],
+    rows: Mapping[Hashable, str],
+    unit: str,
+) -> str:
+    """Return where the leader does worst compared with the best other detector."""
+    table: pd.DataFrame = comparison.table.rename(columns=str)
+    names, groups = [str(datasets.get(row, "")) for row in table.index], "data sets"
+    if len(set(names)) < _FEW_GROUPS:
+        names, groups = [str(rows.get(row, _label(row))) for row in table.index], unit
+    found = table.groupby(names, sort=False).mean()
+    direction = 1 if comparison.higher_is_better else -1
+    others = direction * found.drop(columns=leader)
+    gaps = direction * found[leader] - others.max(axis=1)
+    place = gaps.idxmin()
+    if gaps[place] >= 0:
+        lowest = (direction * found[leader]).idxmin()
+        return (
+            f"{leader} is best on each of the {len(found):,} {groups}; its worst value is "
+            f"{_value(found.loc[lowest, leader])} on {lowest}."
+        )
+    rival = others.loc[place].idxmax()
     return (
-        f"{leader} is not the best on {lost} of {len(groups)}; it is weakest on {place}: {own}, "
-        f"where {rival} gets {_value(groups.loc[place, rival])}."
+        f"{leader} is not the best on {(gaps < 0).sum():,} of {len(found):,} {groups}; it is "
+        f"weakest on {place}: {_value(found.loc[place, leader])}, where {rival} gets "
+        f"{_value(found.loc[place, rival])}."
     )
 
 
-def _chance(comparison: TableComparison, means: dict[str, float], chance: float) -> str:
-    """What random scores get, and who is not above it."""
-    direction = 1 if comparison.higher_is_better else -1
-    below = [name for name, mean in means.items() if direction * (mean - chance) <= 0]
-    said = f"Random scores get {_value(chance)} on average"
-    if not below:
-        return f"{said}; all detectors are above."
-    return f"{said}; not above: {listed(below)}."
+def _label(row: Hashable) -> str:
+    """Return the label of a row of a table: data set and series, a name or a number."""
+    if isinstance(row, tuple):
+        return "/".join(map(str, row))
+    return row if isinstance(row, str) else f"row {row}"
+
+
+def _chance(level: float, above: Mapping[str, bool]) -> str:
+    """Return what random scores get, and who is not above it."""
+    below = [name for name, better in above.items() if not better and name.lower() != "random"]
+    rest = f"all other detectors{' except ' * bool(below)}{_names(below)} are above"
+    if len(above) == 1:
+        (name,) = above
+        rest = f"{name} is {'not ' * bool(below)}above"
+    return f"Random scores get {_value(level)} on average; {rest}."
 
 
 def _measures(
-    comparison: TableComparison, order: list[str], by_measure: Mapping[str, TableComparison]
+    comparison: TableComparison, leader: str, by_measure: Mapping[str, TableComparison]
 ) -> str:
-    """Whether the leader leads by other measures, and how similar the orders are."""
-    taus, elsewhere = {}, {}
-    for title, other in by_measure.items():
-        ranked = [str(name) for name in other.summary.index]
-        common = [name for name in order if name in ranked]
-        taus[title] = kendall_tau(comparison, other, common)
-        if ranked[0] != order[0]:
-            elsewhere[title] = ranked[0]
+    """Return whether the leader leads by other measures, and how similar the orders are."""
+    taus = {title: kendall_tau(comparison, one) for title, one in by_measure.items()}
+    winners = {title: str(one.leader(leader)) for title, one in by_measure.items()}
     lowest = min(taus, key=lambda title: taus[title])
-    tau = f"Kendall's tau with the order by {lowest} is {_value(taus[lowest])}"
-    if not elsewhere:
-        similar = "" if taus[lowest] >= _STEADY else ", though the order of the others changes"
-        names = listed(list(by_measure), most=_SHOWN)
-        return f"{order[0]} also leads by {names}{similar} (lowest: {tau})."
-    leads = [f"{name} leads by {title}" for title, name in elsewhere.items()]
-    changed = listed(leads, most=_SHOWN)
-    return f"The winner depends on the measure: {changed} (lowest: {tau})."
+    tau = f"Kendall's tau between mean ranks is lowest for {lowest}: {_value(taus[lowest])}."
+    if set(winners.values()) == {leader}:
+        return f"{leader} also leads by {_names(list(winners), most=_SHOWN)}. {tau}"
+    winners = {comparison.title: leader, **winners}
+    return f"The winner depends on the measure: {_winners(winners)}. {tau}"
 
 
-def kendall_tau(one: TableComparison, other: TableComparison, names: Sequence[str]) -> float:
-    """Return Kendall's tau-b of the mean ranks of some detectors in two comparisons."""
-    first, second = (
-        np.array([float(ranks[name]) for name in names])
-        for ranks in (
-            {str(key): rank for key, rank in found.summary["mean_rank"].items()}
-            for found in (one, other)
-        )
+def _winners(winners: Mapping[str, str], by: str = "by") -> str:
+    """Return who leads by what: "A leads by X and Y; B leads by Z"."""
+    found: dict[str, list[str]] = {}
+    for what, name in winners.items():
+        found.setdefault(name, []).append(what)
+    return "; ".join(
+        f"{name} leads {by} {_names(several, most=_SHOWN)}" for name, several in found.items()
     )
+
+
+def kendall_tau(one: TableComparison, other: TableComparison) -> float:
+    """Return Kendall's tau-b of the mean ranks of the detectors in both comparisons."""
+    ranks = [_by_name(found, "mean_rank") for found in (one, other)]
+    names = [name for name in ranks[0] if name in ranks[1]]
     upper = np.triu_indices(len(names), 1)
-    signs = [np.sign(np.subtract.outer(ranks, ranks))[upper] for ranks in (first, second)]
-    norm = math.sqrt(float((signs[0] ** 2).sum() * (signs[1] ** 2).sum()))
-    return float((signs[0] * signs[1]).sum()) / norm if norm else math.nan
-
-
-def _buffers(order: list[str], by_buffer: Mapping[str, Sequence[str]]) -> str:
-    """Whether the leader leads with other buffers."""
-    elsewhere = {text: names[0] for text, names in by_buffer.items() if names[0] != order[0]}
-    if not elsewhere:
-        return f"{order[0]} also leads with the buffer {listed(list(by_buffer))}."
-    changed = listed([f"{name} leads with {text}" for text, name in elsewhere.items()])
-    return f"The winner depends on the buffer: {changed}."
+    first, second = (
+        np.sign(np.subtract.outer(values, values))[upper]
+        for values in (np.array([found[name] for name in names]) for found in ranks)
+    )
+    norm = math.sqrt(float((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / norm if norm else math.nan

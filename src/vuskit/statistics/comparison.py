@@ -143,6 +143,21 @@ class TableComparison(TableForms):
             return ()
         return tuple(pair for pair in pairs if frozenset(pair) not in self.significant)
 
+    @property
+    def is_filled(self) -> bool:
+        """Whether missing values were filled, which is valid for ranks but not for means."""
+        return self.n_means < self.pairs.n
+
+    def leader(self, favorite: Hashable = None) -> Hashable:
+        """Return the column with the best mean, or with the best mean rank if cells were filled.
+
+        Of several, return the favorite, otherwise the one with the best mean rank.
+        """
+        higher = self.higher_is_better and not self.is_filled
+        found = self.summary["mean_rank" if self.is_filled else "mean"] * (1 if higher else -1)
+        best = list(found.index[found == found.max()])
+        return favorite if favorite in best else best[0]
+
     def effect_sizes(self) -> pd.DataFrame:
         """Effect sizes of all pairs."""
         return self._effects.copy()

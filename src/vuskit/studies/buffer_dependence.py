@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,7 +19,7 @@ from vuskit._util.text import listed
 from vuskit.bench import Run
 from vuskit.bench.sources import open_scores
 from vuskit.datasets import ScoredSeries
-from vuskit.errors import BufferNotFoundError, InvalidInputError
+from vuskit.errors import BufferNotFoundError, InvalidInputError, InvertedScoreWarning
 from vuskit.measures.evaluate import evaluate_many
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
@@ -46,6 +47,12 @@ class BufferDependence(TableForms):
     measure: Measure
     reference: float
     comparisons: dict[float, TableComparison]
+
+    @property
+    def by_buffer(self) -> dict[str, TableComparison]:
+        """Comparisons by text, without the reference."""
+        found = self.comparisons.items()
+        return {f"times {factor:g}": one for factor, one in found if factor != self.reference}
 
     @property
     def mean_ranks(self) -> pd.DataFrame:
@@ -114,7 +121,7 @@ class BufferDependence(TableForms):
         for found in self.comparisons.values():
             ranks = found.summary["mean_rank"]
             signs.add(float(np.sign(ranks[first] - ranks[second])))
-            significant |= bool(found.pairs.p_values.loc[first, second] < found.pairs.alpha)
+            significant |= frozenset((first, second)) in found.significant
         return significant and {-1.0, 1.0} <= signs
 
     def __repr__(self) -> str:
@@ -284,7 +291,9 @@ def _values(
     title = f"{scored.series.dataset}/{scored.series.name}"
     for factor in factors:
         changed = used.replace(buffer=round(factor * length), buffer_fallback=None)
-        found = evaluate_many(labels, scores, measures=measure, settings=changed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InvertedScoreWarning)  # does not name the series
+            found = evaluate_many(labels, scores, measures=measure, settings=changed)
         for name, several in runs.items():
             value = float(np.mean([found[run][measure.name] for run in several]))
             yield {"series": title, "detector": name, "factor": factor, "value": value}

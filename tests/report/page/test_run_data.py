@@ -83,8 +83,8 @@ def test_verdicts_are_those_of_the_compared_series():
         assert said["leader"].startswith(text)
         assert "by" in said["measures"] or "measure" in said["measures"]
     assert f"Random scores get {mean} " in found["0,0"]["verdict"]["sentences"]["chance"]
-    assert "weakness" not in found["0,0,0"]["verdict"]["sentences"]
-    assert "weakness" in found["0,0"]["verdict"]["sentences"]
+    assert "of 9 series" in found["0,0,0"]["verdict"]["sentences"]["weakness"]
+    assert "data sets" in found["0,0"]["verdict"]["sentences"]["weakness"]
     assert "chance" not in run_comparisons(run)["0,0"]["verdict"]["sentences"]
 
 

@@ -171,6 +171,7 @@ def _verdict(
         found,
         chance=chance,
         datasets={place: run.series[place].dataset for place in found.table.index},
+        rows={place: run.series[place].name for place in found.table.index},
         by_measure=others,
     )
 

@@ -367,7 +367,7 @@ const charts = (() => {
     const across = charts.rankBars(apart, sorted.map(({ rank }) => rank));
     const down = charts.rankBars(apart, sorted.map((_, k) => k));
     const join = (canvas, d, group) => canvas.mark(canvas.shape("path", { d, class: "joined" }), `no two differ significantly:\n${group.map((place) => sorted[place].title).join(", ")}`);
-    const told = (item) => `${item.title}\nmean rank ${exact(item.rank)}${item.lower < item.upper ? `\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}` : ""}`;
+    const told = (item) => `${item.title}\nmean rank ${exact(item.rank)}${item.lower < item.upper ? `\n95% interval ${exact(item.lower)} to ${exact(item.upper)}` : ""}`;
     const wide = (canvas) => {
       const last = Math.ceil(Math.max(...sorted.map(({ upper }) => upper), 2));
       const half = Math.ceil(sorted.length / 2);
@@ -410,7 +410,7 @@ const charts = (() => {
       const x = vuskit.scale({ low: 1, high, from: left + 6, to: right - 8 });
       const bottom = sorted.length * ROW + 6;
       const center = (k) => 4 + k * ROW + ROW / 2;
-      rule(canvas, x, 2, bottom, sorted.some(({ lower, upper }) => lower < upper) ? "mean rank, 95 % interval" : "mean rank", right);
+      rule(canvas, x, 2, bottom, sorted.some(({ lower, upper }) => lower < upper) ? "mean rank, 95% interval" : "mean rank", right);
       sorted.forEach((item, k) => {
         const group = canvas.shape("g", { class: tone(item) });
         group.append(
@@ -449,7 +449,7 @@ const charts = (() => {
           svg("path", { d: `M${x(item.lower)} ${y}H${x(item.upper)}`, class: "whisker" }),
           svg("circle", { cx: x(item.value), cy: y, r: 4.5, fill: item.color, class: "bar" }),
         );
-        canvas.mark(group, `${item.title}\n${exact(item.value)}\n95 % interval ${exact(item.lower)} to ${exact(item.upper)}`, item.name);
+        canvas.mark(group, `${item.title}\n${exact(item.value)}\n95% interval ${exact(item.lower)} to ${exact(item.upper)}`, item.name);
         canvas.text(canvas.width - 4, y + 4, item.value.toFixed(3), { "text-anchor": "end", class: "value" });
       });
       names(canvas, items, left, (k) => 4 + k * ROW + ROW / 2 - 1);

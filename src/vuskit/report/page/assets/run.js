@@ -276,11 +276,11 @@ benchmark.figures = (place, run, state) => {
       byId("forest").replaceChildren(...made.map(({ figure }) => figure));
       forestPlots = { titles: titles.join("\n"), draw: made.map(({ draw }) => draw) };
     }
-    panels.forEach(({ items, chance }, k) => charts.forest(forestPlots.draw[k], items, { chance, title: "mean, 95 % interval" }));
+    panels.forEach(({ items, chance }, k) => charts.forest(forestPlots.draw[k], items, { chance, title: "mean, 95% interval" }));
     byId("forest").hidden = !panels.length;
     const missing = panels.some(({ chance }) => chance === null);
     byId("forest-note").textContent = panels.length
-      ? `Mean over ${panels[0].n} series of ${where(state())} and its 95 % interval, by a bootstrap over the series. ${missing ? "" : "Dashed: random scores. "}Overlapping intervals say little about differences, because all detectors are tried on the same series: see all pairs.`
+      ? `Mean over ${panels[0].n} series of ${where(state())} and its 95% interval, by a bootstrap over the series. ${missing ? "" : "Dashed: random scores. "}Overlapping intervals say little about differences, because all detectors are tried on the same series: see all pairs.`
       : "No intervals: see the verdict.";
   };
   const where = (now) => now.dataset || (run.datasets.length > 1 ? "all data sets" : run.datasets[0]);

@@ -245,7 +245,7 @@ vuskit.view("study", (place, data) => {
   });
   figures.add("forest", (place, data, view) => ({
     draw: () => view.plots(place, data.panels.map(({ title }) => title)).forEach((draw, j) => charts.forest(draw,
-      data.panels[j].items.map((item) => ({ color: "var(--ink)", ...item })), { chance: data.panels[j].chance, title: "mean, 95 % interval" })),
+      data.panels[j].items.map((item) => ({ color: "var(--ink)", ...item })), { chance: data.panels[j].chance, title: "mean, 95% interval" })),
     rows: () => [["measure", "detector", "mean", "lower", "upper", "chance"], ...data.panels.flatMap(({ title, items, chance }) =>
       items.map((item) => [title, item.title, csvValue(item.value), csvValue(item.lower), csvValue(item.upper), csvValue(chance)]))],
   }));
