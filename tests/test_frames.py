@@ -408,7 +408,8 @@ def test_several_columns_of_times():
     rows, wanted = two_series()
     dates = START + pd.to_timedelta(rows["time"], "h")
     with pytest.raises(vuskit.InvalidInputError, match=r"for 'opened', 'closed'; name one"):
-        in_any_order(rows.assign(opened=dates, closed=dates))
+        in_any_order(rows.drop(columns="time").assign(opened=dates, closed=dates))
+    assert in_any_order(rows.assign(opened=dates[0]))["value"].to_dict() == wanted
     with pytest.raises(vuskit.InvalidInputError, match=r"for 'time', 'date'; name one"):
         in_any_order(rows.assign(date=rows["time"]))
     found = in_any_order(rows.assign(ts=dates, closed=dates))

@@ -32,13 +32,18 @@ from vuskit.measures.settings import (
     with_setting_keywords,
 )
 from vuskit.measures.workspace import warn_long_buffer
-from vuskit.times import TIME_NAMES, check_timezone, read_times
+from vuskit.times import (
+    TIME_NAMES,
+    check_timezone,
+    find_time_columns,
+    is_row_number,
+    read_times,
+)
 
 __all__ = ["evaluate_frame"]
 
 _BATCH = 1 << 17  # rows
 _ROW = "vuskit_row"  # column with the row position, for a stable sort
-_PANDAS_INDEX = "__index_level_"  # prefix of columns that pyarrow creates from a pandas index
 _WHOLE = "all"  # name of the series or data set if no column names it
 _ERRORS = ("record", "raise")
 _DUPLICATES = ("error", "first", "last")
@@ -99,9 +104,9 @@ def evaluate_frame(
         Column with the values of the series, for buffer strategies based on the period.
     order : str, optional
         Column of times to sort the points of a series by: numbers, dates or ISO text. By default
-        the column of dates, or one named timestamp, time, datetime, date or ts; the message of a
-        series says if its rows were sorted. Without such a column, or with None, rows must be in
-        order.
+        the column named timestamp, time, datetime, date or ts, or the column of dates; the message
+        of a series says if its rows were sorted. Without such a column, or with None, rows must be
+        in order.
     duplicates : {"error", "first", "last"}, default="error"
         What to do with several rows of a series at the same time: refuse them, or keep one.
     timezone : str, optional
@@ -230,9 +235,7 @@ class _Roles:
             detectors = tuple(
                 name
                 for name, kind in kinds.items()
-                if kind == "number"
-                and name not in taken
-                and not str(name).startswith(_PANDAS_INDEX)
+                if kind == "number" and name not in taken and not is_row_number(name)
             )
             if not detectors:
                 raise InvalidInputError(
@@ -283,14 +286,12 @@ def _names(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _time_column(kinds: Mapping[str, str]) -> str | None:
-    """Return the column of times: the only one of dates, else the only one with a usual name."""
-    dated = [name for name, kind in kinds.items() if kind == "time"]
-    named = [name for name in dated or kinds if str(name).strip().lower() in TIME_NAMES]
-    found = dated if len(dated) == 1 else named
-    if len(found) > 1 or (len(dated) > 1 and not named):
+    """Return the only column of times, if there is one."""
+    found = find_time_columns(kinds, [name for name, kind in kinds.items() if kind == "time"])
+    if len(found) > 1:
         raise InvalidInputError(
             f"`order` must name the column of times if there are several, got 'auto' for "
-            f"{_listed(found or dated)}; name one of them, or pass None if rows are in order"
+            f"{_listed(found)}; name one of them, or pass None if rows are in order"
         )
     return found[0] if found else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Any
 
@@ -11,10 +11,41 @@ from numpy.typing import NDArray
 
 from vuskit.errors import InvalidInputError
 
-__all__ = ["TIME_NAMES", "check_timezone", "has_zone", "read_times"]
+__all__ = [
+    "TIME_NAMES",
+    "check_timezone",
+    "find_time_columns",
+    "has_zone",
+    "is_row_number",
+    "read_times",
+]
 
 TIME_NAMES = ("timestamp", "time", "datetime", "date", "ts")
 """Usual names of the column of times, in lower case."""
+
+
+def find_time_columns(names: Iterable[str], dated: Sequence[str]) -> list[str]:
+    """Return the columns that may hold times: those with a usual name, else all `dated` ones.
+
+    Examples
+    --------
+    >>> find_time_columns(["ts", "time", "seen"], ["ts", "seen"])
+    ['ts']
+    """
+    named = [name for name in names if str(name).strip().lower() in TIME_NAMES]
+    return [name for name in named if name in dated] or named or list(dated)
+
+
+def is_row_number(name: str) -> bool:
+    """Whether a column is the index of a pandas frame, as files have it.
+
+    Examples
+    --------
+    >>> is_row_number("Unnamed: 0"), is_row_number("id")
+    (True, False)
+    """
+    plain = str(name).strip().lower()
+    return plain in ("", "index", "unnamed: 0") or plain.startswith("__index_level_")
 
 
 def read_times(name: str, times: NDArray[Any], *, zone: tzinfo | None = None) -> NDArray[Any]:

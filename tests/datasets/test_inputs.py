@@ -176,6 +176,24 @@ def test_intervals_by_position_and_by_time(tmp_path):
     assert set(one.files) == {tmp_path / "timed" / "a.csv", tmp_path / "dates.csv"}
 
 
+@pytest.mark.parametrize("names", [["x", "y"], [1, 2]])
+def test_a_column_that_may_name_series_is_told(tmp_path, names):
+    frame = pd.DataFrame({"label": [0, 1] * 8, "score": np.arange(16) % 5 / 4})
+    frame.assign(machine=np.repeat(names, 8)).to_csv(tmp_path / "long.csv", index=False)
+    inputs = open_inputs(tmp_path / "long.csv")
+    assert [one.detector for one in inputs[0].scores] == ["score"]
+    assert "if 'machine' names the series of each row, use --by COLUMN" in inputs.notes[0]
+    frame.assign(machine="x").to_csv(tmp_path / "one.csv", index=False)
+    assert open_inputs(tmp_path / "one.csv").notes == ()
+
+
+def test_numbers_with_units_are_named(tmp_path):
+    frame = pd.DataFrame({"label": [0, 1] * 8, "A": np.arange(16) % 5 / 4, "B": "0.5 %", "C": "v"})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    (one,) = open_inputs(tmp_path / "a.csv")
+    assert one.left_out == ("B (text such as '0.5 %')", "C")
+
+
 def test_two_files_for_one_score_are_refused(tmp_path):
     save_scores(tmp_path / "scores", "LOF/a", "LOF/b")
     save_scores(tmp_path / "scores", "LOF/a", suffix=".csv")

@@ -106,6 +106,38 @@ def test_a_column_of_another_name_gives_the_order(tmp_path):
         loaded(tmp_path / "a.csv", order="mesured")
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("name", ["Zeitstempel", "Unnamed: 0", ""])
+def test_dates_in_a_column_of_any_name_give_the_order(tmp_path, kind, name):
+    frame = series().assign(ts=pd.date_range("2026-03-21", periods=N, freq="min"))
+    frame = frame.rename(columns={"ts": name})
+    mixed = frame.sample(frac=1, random_state=1)
+    wanted = loaded(save(frame.drop(columns="machine"), tmp_path / "a", kind)).scores[0].numbers
+    one = loaded(save(mixed.drop(columns="machine"), tmp_path / "b", kind))
+    assert one.scores[0].numbers.tolist() == wanted.tolist()
+    assert summarized(one.decisions) == [f"series whose rows are sorted by {name!r}: 1 (b)"]
+    long = loaded(save(mixed, tmp_path / "c", kind), by="machine")
+    assert long.scores[0].numbers.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "__index_level_0__"])
+def test_rows_out_of_the_order_of_their_numbers_are_refused(tmp_path, kind, name):
+    frame = series().drop(columns="ts").rename_axis(name).reset_index()
+    mixed = frame.sample(frac=1, random_state=1)
+    plain = mixed.drop(columns="machine")
+    for columns, rows in (({}, plain), ({"by": "machine"}, mixed)):
+        with pytest.raises(InvalidInputError, match="must be in the order of their numbers"):
+            loaded(save(rows, tmp_path / "a", kind), **columns)
+    wanted = series()["score"].tolist()
+    path = save(plain, tmp_path / "b", kind)
+    if name:
+        assert loaded(path, order=name).scores[0].numbers.tolist() == wanted
+    assert loaded(path, order="none").scores[0].numbers.tolist() == plain["score"].tolist()
+    twice = pd.concat([frame, frame]).drop(columns="machine")
+    assert loaded(save(twice, tmp_path / "d", kind)).scores[0].numbers.tolist() == 2 * wanted
+
+
 def test_repeated_times_are_refused_or_dropped(tmp_path):
     frame = series()
     twice = pd.concat([frame, frame.iloc[[3, 7]].assign(score=9.0)])
@@ -151,6 +183,32 @@ def test_labels_without_times_stop_the_sorting_of_scores(tmp_path):
     (one,) = open_inputs(tmp_path / "s", labels=tmp_path / "labels.csv")
     with pytest.raises(InvalidInputError, match=r"labels\.csv has no times by which to sort"):
         one.read()
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (
+            lambda times: times + pd.Timedelta("10min"),
+            r"instead of 2026-03-21T11:10.* and 59 others",
+        ),
+        (lambda times: times.dt.tz_localize("Europe/Berlin"), "zone everywhere or nowhere"),
+        (lambda times: times.astype("datetime64[s]").astype("int64"), "zone everywhere or nowhere"),
+    ],
+)
+def test_labels_and_scores_at_other_times_are_refused(tmp_path, other, message):
+    frame = series()
+    (tmp_path / "s").mkdir()
+    save(frame[["ts", "score"]], tmp_path / "s" / "a")
+    save(frame[["ts", "label"]].assign(ts=other(pd.to_datetime(frame["ts"]))), tmp_path / "labels")
+
+    def read(**columns):
+        labels = tmp_path / "labels.csv"
+        return open_inputs(tmp_path / "s", labels=labels, columns=Columns(**columns))[0].read()
+
+    with pytest.raises(InvalidInputError, match=message):
+        read()
+    assert read(order="none").series.n_points == N
 
 
 def test_epochs_of_any_unit():

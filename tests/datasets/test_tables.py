@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from vuskit.datasets import read_scores, read_series
@@ -167,6 +169,29 @@ def test_commas_that_may_separate_thousands_are_refused(cells, tmp_path):
     path = save(tmp_path / "a.csv", "label;score\n" + "".join(f"0;{cell}\n" for cell in cells))
     with pytest.raises(InvalidInputError, match=rf"clear decimal sign, got {cells[0]}, which is"):
         open_table(path)
+
+
+def test_points_that_may_separate_thousands_are_refused(tmp_path):
+    head, rows = "label;score\n", ["1.234", "987", "2.500"]
+    path = save(tmp_path / "a.csv", head + "".join(f"0;{cell}\n" for cell in rows))
+    with pytest.raises(InvalidInputError, match=r"got 1\.234, which is 1234 or 1\.234"):
+        open_table(path)
+    path = save(tmp_path / "b.csv", head + "".join(f"0;{cell}\n" for cell in (*rows, "0.5")))
+    assert open_table(path).numbers("score").tolist() == [1.234, 987, 2.5, 0.5]
+
+
+def test_quoted_decimal_commas(tmp_path):
+    table = open_table(save(tmp_path / "a.csv", 'label,score\n0,"0,512"\n1,"7,25"\n'))
+    assert table.numbers("score").tolist() == [0.512, 7.25]
+    assert table.form == "comma-separated, decimal commas"
+
+
+def test_decimals_and_columns_of_arrays_are_numbers(tmp_path):
+    pd.DataFrame({"a": [Decimal("0.25"), None]}).to_parquet(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(open_table(tmp_path / "a.parquet").numbers("a"), [0.25, np.nan])
+    np.savez(tmp_path / "a.npz", a=[[1.5], [2]], wide=np.eye(2))
+    table = open_table(tmp_path / "a.npz")
+    assert (table.numbers("a").tolist(), table.unread) == ([1.5, 2], ("wide (not 1-D)",))
 
 
 @pytest.mark.parametrize("cells", [["0,512", "1,234"], ["1,234", "21,5"], ["1,234"] * 30 + ["7,1"]])

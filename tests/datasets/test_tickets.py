@@ -99,6 +99,19 @@ def test_columns_with_other_names(place):
         place(rows, names, start="opened_at", end="closed_at", id="numbr")
 
 
+def test_a_date_as_end_is_the_whole_day(place):
+    times = pd.date_range("2026-03-20T12:00", periods=N, freq="h")
+    found = place([("2026-03-21", "2026-03-21", "T")], times=times)
+    assert found.series.events == ((12, 36),)
+    assert summarized(found.decisions) == [f"{kinds.WHOLE_DAYS}: 1 (T)"]
+    found = place([("2026-03-21", "2026-03-22", "T")], ("start", "stop", "id"), times=times)
+    assert found.series.events == ((12, 36),)
+    days = place(
+        [("2026-03-21", "2026-03-21", "T")], times=times.normalize()[0] + 24 * (times - times[0])
+    )
+    assert (days.series.events, days.decisions) == (((1, 2),), ())
+
+
 def test_a_stop_is_exclusive(place):
     assert place([(at(30), at(40), "A")], ("start", "stop", "id")).series.events == ((30, 40),)
 
@@ -183,6 +196,13 @@ def test_a_column_that_looks_like_a_key_is_named(tmp_path):
         open_inputs(scores / "today.csv", labels=labels)
     found = read(scores / "today.csv", labels, labels_all=True)
     assert found.series.n_anomalies == 3
+
+
+def test_files_of_neither_labels_nor_intervals_are_told_both(tmp_path):
+    scores = save_scores(tmp_path / "scores", "a")
+    labels = save_tickets(tmp_path / "x.csv", [(at(1), at(2))], ("opened_at", "closed_at"))
+    with pytest.raises(InvalidInputError, match="bounds of intervals with --start and --end"):
+        read(scores / "a.csv", labels)
 
 
 def test_other_columns_that_repeat_are_named_in_a_note(tmp_path):

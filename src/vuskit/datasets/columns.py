@@ -21,7 +21,7 @@ from vuskit.datasets.tables import Table, open_table
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import rank_missing_lowest
 from vuskit.parameters import Check, Checked, flag, one_of, param, several, text
-from vuskit.times import TIME_NAMES, check_timezone
+from vuskit.times import TIME_NAMES, check_timezone, is_row_number
 
 LABEL_NAMES = (
     "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
@@ -29,9 +29,8 @@ LABEL_NAMES = (
 )  # fmt: skip
 VALUE_NAMES = ("value", "values", "data", "series", "signal")
 # Columns that identify a row: ignored unless requested by name.
-PLACE_NAMES = frozenset({"", *TIME_NAMES, "timestamps", "index", "id", "is_ignored"})
+PLACE_NAMES = frozenset({"", *TIME_NAMES, "timestamps", "index", "unnamed: 0", "id", "is_ignored"})
 DUPLICATES = ("error", "first", "last")
-_PANDAS_INDEX = "__index_level_"  # of a column that pandas adds to parquet files
 # Names of score columns that do not name the detector.
 GENERIC_SCORES = frozenset(
     {"score", "scores", "anomaly_score", "anomaly_scores", "y_score", "y_scores", "output", "0"}
@@ -41,6 +40,11 @@ _STARTS = ("start", "begin", "from", "start_time", "start_timestamp")
 _ENDS = ("end", "to", "end_time", "end_timestamp", "last")
 _IDS = ("ticket", "ticket_id", "incident", "incident_id", "id")
 STOPS = ("stop", "stop_time")
+# Columns that name what a series was recorded from.
+KEY_NAMES = {
+    "machine", "machine_id", "device", "device_id", "host", "hostname", "server", "node", "sensor",
+    "sensor_id", "asset", "asset_id", "unit", "equipment", "station", "instance", "entity",
+}  # fmt: skip
 _SERIES_NAMES = ("series", "name", "file", "filename", "ts_name", "channel", "chan_id")
 
 # Reasons for ignoring a column.
@@ -48,10 +52,11 @@ RISING = "strictly increasing, like a time"
 COMPONENT = "a component or marker, not a measurement; select it with values="
 _COMPONENTS = re.compile(r"(is_)?change_?points?|trend|noise|seasonal(ity)?_?\d*")
 
-_NO_SCORES = PLACE_NAMES - set(TIME_NAMES)
+_NO_SCORES = {name for name in PLACE_NAMES - {*TIME_NAMES} if not is_row_number(name)}
 _ANOMALOUS_WORDS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
 _NORMAL_WORDS = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
 _EMPTY = "None"
+_ALMOST_NUMBER = re.compile(r"\s*[+\-\u2212]?[\d.,]*\d\s?[^\d\s.,:/T-]{0,4}")  # 1,234.5 or 5 %
 _FEW = 12  # this many numbers may be increasing by chance
 _MOST_SHOWN = 6
 _MISSPELLED = 0.75  # minimum similarity of a misspelled name
@@ -192,15 +197,32 @@ class Roles:
     value: tuple[str, ...]
     scores: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    repeating: tuple[str, ...] = ()  # unused columns that may name the series of each row
 
 
 def find_roles(table: Table, columns: Columns, *, labels_elsewhere: bool = False) -> Roles:
     """Decide the role of each column; labels may come from another file."""
     columns.check(table.path, table.names)
     label, value = label_and_value(table, columns, labels_elsewhere=labels_elsewhere)
+    used = {label, *value, *columns.score, columns.order}
+    repeating = tuple(name for name in table.names if name not in used and _repeats(table, name))
     if columns.score:
-        return Roles(label, value, tuple(dict.fromkeys(columns.score)))
-    return Roles(label, value, *_score_names(table, {label, *value, columns.order}))
+        return Roles(label, value, tuple(dict.fromkeys(columns.score)), (), repeating)
+    return Roles(label, value, *_score_names(table, used, repeating), repeating)
+
+
+def _repeats(table: Table, name: str) -> bool:
+    """Whether a column may name the series of each row: text, or integers with a usual name."""
+    plain = name.strip().lower()
+    if plain in PLACE_NAMES or table.is_dated(name):
+        return False
+    if not table.is_text(name):
+        if plain not in (*KEY_NAMES, *_SERIES_NAMES):
+            return False
+        numbers = table.numbers(name)
+        if (numbers != np.floor(numbers)).any():
+            return False
+    return 1 < len(table.distinct(name)[0]) <= table.length // 2
 
 
 def label_and_value(
@@ -314,7 +336,8 @@ def only_label_column(table: Table) -> str:
     if len(found) != 1:
         raise InvalidInputError(
             f"{table.path}: exactly one column must hold labels (0 and 1), got {len(found)} among "
-            f"{quoted(table.names)}; name it with --label"
+            f"{quoted(table.names)}; name it with --label, or the bounds of intervals with --start "
+            "and --end"
         )
     return found[0]
 
@@ -411,15 +434,15 @@ def _same_number(first: str, second: str) -> bool:
 
 
 def _score_names(
-    table: Table, taken: Collection[str | None]
+    table: Table, taken: Collection[str | None], repeating: Collection[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the score columns and the ignored columns."""
     found, left_out, rising = [], list(table.unread), []
     for name in table.names:
         if name in taken:
             continue
-        if is_place(table, name):
-            left_out.append(name)
+        if name in repeating or is_place(table, name):
+            left_out.append(place_shown(table, name))
             continue
         scores = table.numbers(name)
         if only_rises(scores):
@@ -434,7 +457,13 @@ def _score_names(
 def is_place(table: Table, name: str) -> bool:
     """Whether a column holds text, or has a name of a time or another position."""
     plain = name.strip().lower()
-    return plain in PLACE_NAMES or plain.startswith(_PANDAS_INDEX) or table.is_text(name)
+    return plain in PLACE_NAMES or is_row_number(name) or table.is_text(name)
+
+
+def place_shown(table: Table, name: str) -> str:
+    """Return the name of a column that is no score; and a cell if that looks like a number."""
+    cell = table.first_cell(name) if table.is_text(name) else ""
+    return f"{name} (text such as {cell!r})" if _ALMOST_NUMBER.fullmatch(cell) else name
 
 
 def is_second_label(name: str, numbers: NDArray[np.float64]) -> bool:

@@ -22,7 +22,8 @@ _SNIFFED_LINES = 20
 _LINE_END = re.compile(r"\r\n?|\n")  # str.splitlines also splits at U+2028 and others
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+_INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _SIGNATURES = {
     b"PK\x03\x04": "an Excel workbook or another archive; save the sheet as csv first",
@@ -45,7 +46,7 @@ class Dialect:
 
     def __str__(self) -> str:
         parts = []
-        if self.separator != ",":
+        if self.separator != "," or self.decimal != ".":
             parts.append(f"{_SEPARATORS[self.separator]}-separated")
         if self.decimal != ".":
             parts.append("decimal commas")
@@ -89,7 +90,7 @@ def sniff_start(path: Path, data: bytes | None = None) -> tuple[Dialect, list[st
         lines.pop()  # probably truncated
     separator = _separator(lines[:_SNIFFED_LINES])
     decimal = _decimal(lines[:_SNIFFED_LINES], separator)
-    ambiguous = _ambiguous_cell(lines, separator) if decimal == "," else ""
+    ambiguous = _ambiguous_cell(lines, separator, decimal)
     return Dialect(separator, decimal, encoding, ambiguous), lines[:_SNIFFED_LINES]
 
 
@@ -161,24 +162,32 @@ def _numbers(rows: list[list[str]], separator: str) -> int:
 
 
 def _decimal(lines: Sequence[str], separator: str) -> str:
-    if separator == ",":
-        return "."
     cells = [cell.strip() for line in lines for cell in _cells(line, separator)]
     points = sum(bool(_DECIMAL_POINT.fullmatch(cell)) for cell in cells)
     commas = sum(bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
     return "," if commas > points else "."
 
 
-def _ambiguous_cell(lines: Sequence[str], separator: str) -> str:
-    """Return a cell with a comma if all of them may be thousands, else an empty string."""
-    found = ""
+def _ambiguous_cell(lines: Sequence[str], separator: str, decimal: str) -> str:
+    """Return a number whose decimal sign may separate thousands, as all of them, or nothing.
+
+    Points are doubtful in a column that also has integers.
+    """
+    if decimal == "." and separator == ",":
+        return ""
+    signed = _DECIMAL_COMMA if decimal == "," else _DECIMAL_POINT
+    found: dict[int, str] = {}
+    integers: set[int] = set()
     for line in lines:
-        for cell in map(str.strip, _cells(line, separator)):
-            if _DECIMAL_COMMA.fullmatch(cell):
+        for place, cell in enumerate(map(str.strip, _cells(line, separator))):
+            if _INTEGER.fullmatch(cell):
+                integers.add(place)
+            elif signed.fullmatch(cell):
                 if not _THOUSANDS.fullmatch(cell):
                     return ""
-                found = found or cell
-    return found
+                found.setdefault(place, cell)
+    doubtful = found if decimal == "," else found.keys() & integers
+    return next((found[place] for place in doubtful), "")
 
 
 def _cells(line: str, separator: str) -> list[str]:

@@ -61,10 +61,13 @@ from vuskit.datasets.readers.labels import read_labeled
 from vuskit.datasets.readers.registry import stem
 from vuskit.datasets.readers.train_lengths import declared_train_length
 from vuskit.datasets.row_times import (
+    NO_ORDER,
     Decision,
     Ordered,
     Times,
+    check_same_times,
     in_time_order,
+    row_number_columns,
     row_times,
     time_column,
 )
@@ -491,8 +494,7 @@ class FileSource:
             series, rows, is_aligned = read, None, True
         series = replace(series, dataset=self.dataset or series.dataset, name=self.series)
         tables = [ordered(path) for path in paths]
-        if is_aligned:
-            self._check_order(rows, tables)
+        self._check_order(rows if is_aligned else tables[0], tables)
         forms = [
             f"{one.table.path.name} is read as {one.table.form}" for one in tables if one.table.form
         ]
@@ -525,6 +527,8 @@ class FileSource:
                 "which to sort; sort both, or use --order none if their rows belong together as "
                 "they are"
             )
+        for _, one in tables[:-1]:
+            check_same_times(tables[-1][1], one, self.columns.timezone)
 
     def _score(
         self,
@@ -672,6 +676,12 @@ def _with_roles(
         others = plural(len(errors) - 1, "other file fails", "other files fail")
         raise InvalidInputError(errors[0] + (f" ({others})" if len(errors) > 1 else ""))
     notes += [f"skipped: {error}" for error in errors]
+    repeating = dict.fromkeys(name for file in files for name in file.roles.repeating)
+    if repeating:
+        notes.append(
+            f"each file is one series; if {quoted(repeating)} names the series of each row, use "
+            "--by COLUMN"
+        )
     return files
 
 
@@ -927,7 +937,8 @@ class LongInput:
 
     def in_order(self, rows: Table, offsets: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return whether the rows of each series are in the order of their times."""
-        name = time_column(rows, self.columns)
+        numbered = [] if self.columns.order == NO_ORDER else row_number_columns(rows)
+        name = time_column(rows, self.columns) or next(iter(numbered), None)
         if name is None:
             return np.ones(offsets.size - 1, dtype=np.bool_)
         if rows.is_text(name) and rows.dates(name) is None:

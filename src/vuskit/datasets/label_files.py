@@ -12,6 +12,7 @@ from typing import Any
 
 from vuskit._util.text import quoted
 from vuskit.datasets.columns import (
+    KEY_NAMES,
     Columns,
     check_column,
     id_column,
@@ -33,11 +34,6 @@ from vuskit.datasets.tables import SUFFIXES, column_names, open_table, table_suf
 from vuskit.errors import InvalidInputError
 
 _SEPARATORS = ("__", "_", "-", ".", " ")
-# Columns that name what a series was recorded from.
-_KEY_NAMES = {
-    "machine", "machine_id", "device", "device_id", "host", "hostname", "server", "node", "sensor",
-    "sensor_id", "asset", "asset_id", "unit", "equipment", "station", "instance", "entity",
-}  # fmt: skip
 _GENERIC_NAMES = {"label", "labels", "y_true", "ground_truth", "test_label", "test_labels", "gt"}
 
 
@@ -214,7 +210,7 @@ def key_column(path: Path, columns: Columns, series: Sequence[str], notes: list[
             "applies all intervals to every series"
         )
         return shared[0]
-    likely = [name for name in repeating if name.strip().lower() in _KEY_NAMES]
+    likely = [name for name in repeating if name.strip().lower() in KEY_NAMES]
     if shared or likely:
         found = shared or likely
         raise InvalidInputError(

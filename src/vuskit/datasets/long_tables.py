@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,20 @@ from vuskit.datasets.columns import (
     is_place,
     is_second_label,
     label_and_value,
+    place_shown,
     scores_or_rising,
     second_label,
 )
-from vuskit.datasets.tables import PARQUET, Table, named_columns, open_table, table_suffix
+from vuskit.datasets.tables import (
+    PARQUET,
+    Table,
+    is_dated,
+    named_columns,
+    open_table,
+    table_suffix,
+)
 from vuskit.errors import InvalidInputError
-from vuskit.times import TIME_NAMES
+from vuskit.times import find_time_columns, is_row_number
 
 _FEW = 12  # this many numbers may be increasing by chance
 _BLOCK = 1 << 17  # rows
@@ -65,10 +73,13 @@ class LongTable:
             return self._table.names
         return tuple(name.strip() for name in self._file.schema_arrow.names)
 
-    @property
+    @cached_property
     def time_names(self) -> tuple[str, ...]:
-        """Columns with common names of times."""
-        return tuple(name for name in self.names if name.strip().lower() in TIME_NAMES)
+        """Columns that may hold times or row numbers."""
+        schema = self._file.schema_arrow if self._table is None else self._table.to_arrow().schema
+        named = [find_time_columns([name], ()) or is_row_number(name) for name in self.names]
+        found = zip(self.names, named, schema.types, strict=True)
+        return tuple(name for name, is_named, kind in found if is_named or is_dated(kind))
 
     @property
     def form(self) -> str:
@@ -251,7 +262,10 @@ def _score_names(
     candidates: list[str] = []
     for name in first.names:
         if name not in taken:
-            (left_out if is_place(first, name) else candidates).append(name)
+            if is_place(first, name):
+                left_out.append(place_shown(first, name))
+            else:
+                candidates.append(name)
     long = bool((np.diff(table.bounds) > _FEW).any())
     rising = set(candidates) if long else set()
     labels = {name for name in candidates if name.strip().lower() in LABEL_NAMES}

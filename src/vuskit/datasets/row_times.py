@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from pathlib import Path
+from shlex import quote
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,13 @@ from vuskit._util.text import listed, quoted
 from vuskit.datasets.columns import Columns, check_column
 from vuskit.datasets.tables import Table
 from vuskit.errors import InvalidInputError
-from vuskit.times import TIME_NAMES, check_timezone, has_zone, read_times
+from vuskit.times import (
+    check_timezone,
+    find_time_columns,
+    has_zone,
+    is_row_number,
+    read_times,
+)
 
 NO_ORDER = "none"
 """Value of ``--order`` for rows that are in order whatever their times say."""
@@ -87,6 +95,55 @@ def dates_of_epochs(times: Times) -> Times:
     return Times(times.name, micro.astype("datetime64[us]"), zoned=True)
 
 
+def in_zone_of(
+    times: Times, others: Times, timezone: str | None, paths: tuple[Path, Path]
+) -> Times:
+    """Return the dates of `others` so that they can be compared with `times`."""
+    dates = others if others.are_dates else dates_of_epochs(others)
+    if dates.zoned == times.zoned:
+        return dates
+    zone = check_timezone(timezone)
+    if zone is None:
+        named = [f"{one.name!r} of {path}" for one, path in zip((times, dates), paths, strict=True)]
+        zoned, naive = named if times.zoned else named[::-1]
+        raise InvalidInputError(
+            f"times must have a time zone everywhere or nowhere, got zones in {zoned} and none in "
+            f"{naive}; name the zone of times without one with --timezone, for example "
+            "Europe/Berlin"
+        )
+    moments: list[Any] = dates.values.tolist()
+    if dates.zoned:
+        from datetime import UTC
+
+        local = [one.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) for one in moments]
+        return Times(dates.name, np.array(local, dtype="datetime64[us]"))
+    try:
+        cells = np.array([*moments, "1970-01-01T00:00Z"], dtype=object)
+        return Times(dates.name, read_times(dates.name, cells, zone=zone)[:-1], zoned=True)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{paths[1]}: {error}") from error
+
+
+def check_same_times(one: Ordered, other: Ordered, timezone: str | None) -> None:
+    """Refuse scores and labels, or scores of two files, at different times."""
+    if one.times is None or other.times is None or one.table.length != other.table.length:
+        return
+    times, others = one.times.as_dates(), other.times.as_dates()
+    if times.are_dates != others.are_dates:
+        return
+    paths = one.table.path, other.table.path
+    if times.are_dates:
+        others = in_zone_of(times, others, timezone, paths)
+    differs = times.values != others.values
+    if differs.any():
+        row = int(differs.argmax())
+        raise InvalidInputError(
+            f"{paths[1]}: times must be those of {paths[0]}, got {others.values[row]} instead of "
+            f"{times.values[row]} in row {row + 1} and {int(differs.sum()) - 1:,} others; keep "
+            "rows at common times, or use --order none if rows belong together as they are"
+        )
+
+
 def row_times(table: Table, name: str, timezone: str | None = None) -> Times:
     """Return the times in a column."""
     dates = table.dates(name)
@@ -114,9 +171,8 @@ def time_column(table: Table, columns: Columns) -> str | None:
         check_column(table.path, table.names, "order", columns.order)
         return columns.order
     used = {columns.label, *columns.value, *columns.score, columns.by, columns.dataset}
-    found = [
-        name for name in table.names if name.strip().lower() in TIME_NAMES and name not in used
-    ]
+    free = [name for name in table.names if name not in used]
+    found = find_time_columns(free, [name for name in free if table.is_dated(name)])
     if len(found) < 2:
         return found[0] if found else None
     for name in found:
@@ -142,6 +198,7 @@ def in_time_order(table: Table, columns: Columns, series: str) -> Ordered:
     """Return the rows of a series in the order of their times."""
     name = time_column(table, columns)
     if name is None:
+        _check_row_numbers(table, columns)
         return Ordered(table)
     times = row_times(table, name, columns.timezone)
     values = times.values
@@ -159,12 +216,36 @@ def in_time_order(table: Table, columns: Columns, series: str) -> Ordered:
             raise InvalidInputError(
                 f"{table.path}: there must be one row per time, got {same.size:,} more rows at "
                 f"the same {name!r} in {series} (first: {listed(shown)}); use --duplicates last or "
-                "--duplicates first to keep one, or --by COLUMN if a column names the series"
+                "--duplicates first to keep one, --by COLUMN if a column names the series, or "
+                "--order none if these are not the times of the rows"
             )
         kind = f"rows dropped at a time that a {_other(columns.duplicates)} row has"
         decisions.append(Decision(kind, int(same.size), tuple(f"{series} {one}" for one in shown)))
         rank = np.delete(rank, same if columns.duplicates == "last" else same + 1)
     return Ordered(table.take(rank), Times(name, values[rank], times.zoned), (*decisions,), rank)
+
+
+def row_number_columns(table: Table) -> list[str]:
+    """Return the columns that number the rows, as pandas writes them."""
+    return [name for name in table.names if is_row_number(name) and not table.is_text(name)]
+
+
+def _check_row_numbers(table: Table, columns: Columns) -> None:
+    """Refuse rows that are not in the order of their numbers, which no two share."""
+    for name in [] if columns.order == NO_ORDER else row_number_columns(table):
+        numbers = table.numbers(name)
+        wrong = numbers[1:] <= numbers[:-1]
+        if wrong.any() and np.unique(numbers).size == numbers.size:
+            row = int(wrong.argmax())
+            shown = repr(name) if name else "the column without a name"
+            remedy = (
+                f"use --order {quote(name)}" if name else "name the column, use it with --order"
+            )
+            raise InvalidInputError(
+                f"{table.path}: rows must be in the order of their numbers in {shown}, got "
+                f"{numbers[row]:g} before {numbers[row + 1]:g}; {remedy}, or use "
+                "--order none if the rows are in order as they are"
+            )
 
 
 def _other(kept: str) -> str:

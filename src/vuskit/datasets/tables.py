@@ -192,12 +192,20 @@ class Table:
             return True
         return False
 
+    def first_cell(self, name: str) -> str:
+        """Return the first cell that is not empty as text."""
+        column = self._columns[name]
+        first = column.is_valid().index(True).as_py()
+        return str(column[first].as_py()) if first >= 0 else ""
+
+    def is_dated(self, name: str) -> bool:
+        """Whether a column holds dates."""
+        return is_dated(self._columns[name].type)
+
     def dates(self, name: str) -> NDArray[np.datetime64] | None:
         """Return a column of dates in UTC; None if a cell is empty or not a date."""
         column = self._columns[name]
-        types = require("pyarrow", purpose="reading files", extra="cli").types
-        dated = types.is_timestamp(column.type) or types.is_date(column.type)
-        if not dated or column.null_count:
+        if not self.is_dated(name) or column.null_count:
             return None
         times: NDArray[np.datetime64] = column.to_numpy(zero_copy_only=False)
         return times.astype("datetime64[us]")
@@ -291,7 +299,7 @@ def read_csv(
     try:
         dialect = sniff_start(path, data)[0]
         if dialect.ambiguous:
-            plain = dialect.ambiguous.replace(",", "")
+            plain = dialect.ambiguous.replace(",", "").replace(".", "")
             raise InvalidInputError(
                 f"{path}: numbers must have a clear decimal sign, got {dialect.ambiguous}, which "
                 f"is {plain} or {dialect.ambiguous.replace(',', '.')}; write numbers without "
@@ -418,17 +426,25 @@ def _check_distinct(path: Path, names: Sequence[str]) -> None:
 
 
 def named_columns(path: Path, table: Any) -> dict[str, Any]:
-    """Return the columns of a pyarrow table by name; categories become their values."""
+    """Return the columns of a pyarrow table by name, categories and decimals as plain values."""
     if table.num_rows == 0:
         raise InvalidInputError(f"{path}: the file must have at least one row, got none")
     _check_distinct(path, table.column_names)
     types = require("pyarrow", purpose="reading files", extra="cli").types
-    arrays = (
-        column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
-        for column in table.columns
-    )
-    arrays = (column.combine_chunks() for column in arrays)
+
+    def plain(column: Any) -> Any:
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        return column.cast("float64") if types.is_decimal(column.type) else column
+
+    arrays = [plain(column).combine_chunks() for column in table.columns]
     return dict(zip(map(str.strip, table.column_names), arrays, strict=True))
+
+
+def is_dated(kind: Any) -> bool:
+    """Whether a type of pyarrow is of dates."""
+    types = require("pyarrow", purpose="reading files", extra="cli").types
+    return bool(types.is_timestamp(kind) or types.is_date(kind))
 
 
 def _is_numeric(column: Any) -> bool:
@@ -599,15 +615,19 @@ def _open_npz(path: Path, unread: Collection[str], data: bytes | None, threads: 
                 f"{path}: arrays must hold numbers or text, got Python objects; convert them "
                 "before saving"
             ) from error
-    flat = {name: array for name, array in arrays.items() if array.ndim == 1}
+    shaped = {
+        name: one.reshape(-1) if one.shape[1:] == (1,) else one for name, one in arrays.items()
+    }
+    flat = {name: array for name, array in shaped.items() if array.ndim == 1}
     if not flat:
         raise InvalidInputError(
             f"{path}: must hold 1-D arrays, got none among {quoted(tuple(arrays))}"
         )
-    return _of_arrays(path, flat)
+    others = tuple(f"{name} (not 1-D)" for name in shaped if name not in flat)
+    return _of_arrays(path, flat, others)
 
 
-def _of_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> Table:
+def _of_arrays(path: Path, arrays: dict[str, NDArray[Any]], unread: tuple[str, ...] = ()) -> Table:
     pyarrow = require("pyarrow", purpose="reading NumPy files", extra="cli")
     sizes = {name: len(array) for name, array in arrays.items()}
     if len(set(sizes.values())) > 1:
@@ -623,7 +643,7 @@ def _of_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> Table:
         columns[name] = pyarrow.array(array.astype(real))
     if not next(iter(sizes.values())):
         raise InvalidInputError(f"{path}: the file must have at least one row, got none")
-    return Table(path, columns)
+    return Table(path, columns, unread=unread)
 
 
 def _loaded(path: Path, data: bytes | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 
 from vuskit._util.text import quoted
 from vuskit.datasets.columns import STOPS, Columns, check_column, id_column, interval_columns
-from vuskit.datasets.row_times import Decision, Times, are_epochs, dates_of_epochs
+from vuskit.datasets.row_times import Decision, Times, are_epochs, in_zone_of
 from vuskit.datasets.tables import Table
 from vuskit.errors import InvalidInputError
 from vuskit.times import check_timezone, has_zone, read_times
 
 POSITIONS = "intervals read as positions from 0, not as times"
 OPEN = "intervals without an end, which last to the end of the data"
+WHOLE_DAYS = "intervals whose end is a date, which last to the end of that day"
 OUTSIDE = "intervals outside the data, dropped"
 REVERSED = "intervals that end before they start, dropped"
 BETWEEN = "intervals between two points, dropped"
@@ -89,8 +91,18 @@ def place_tickets(
     if _are_times(path, starts, times, points):
         assert times is not None
         times = times.as_dates()
-        starts, ends = (_in_zone_of(times, path, one, columns.timezone) for one in (starts, ends))
+        starts, ends = (
+            in_zone_of(times, one, columns.timezone, (points, path)) for one in (starts, ends)
+        )
         found = _Bounds(starts.values, ends.values, is_open, inclusive).on_times(times.values)
+        if inclusive and all(type(cell) is date for cell in cells[~is_open]):
+            last_moments = ends.values.astype("datetime64[us]") + np.timedelta64(
+                86_399_999_999, "us"
+            )
+            longer = _Bounds(starts.values, last_moments, is_open, inclusive).on_times(times.values)
+            if (differs := longer.stops != found.stops).any():
+                noted.append(_decision(WHOLE_DAYS, differs, ids))
+                found = longer
     else:
         if times is not None and not np.array_equal(times.values, np.arange(n_points)):
             noted.append(_decision(POSITIONS, np.ones(rows.size, dtype=np.bool_), ids))
@@ -121,32 +133,6 @@ def _are_times(path: Path, bounds: Times, times: Times | None, points: Path) -> 
             f"{times.name!r}; name the column of times with --order"
         )
     return True
-
-
-def _in_zone_of(times: Times, path: Path, bounds: Times, timezone: str | None) -> Times:
-    """Return dates that can be compared with those of the points."""
-    dates = bounds if bounds.are_dates else dates_of_epochs(bounds)
-    if dates.zoned == times.zoned:
-        return dates
-    zone = check_timezone(timezone)
-    if zone is None:
-        which = ("the intervals", "the points") if dates.zoned else ("the points", "the intervals")
-        raise InvalidInputError(
-            f"{path}: times must have a time zone everywhere or nowhere, got zones for {which[0]} "
-            f"({dates.name!r}, {times.name!r}) and none for {which[1]}; name the zone of times "
-            "without one with --timezone, for example Europe/Berlin"
-        )
-    moments: list[Any] = dates.values.tolist()
-    if dates.zoned:
-        from datetime import UTC
-
-        local = [one.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) for one in moments]
-        return Times(dates.name, np.array(local, dtype="datetime64[us]"))
-    try:
-        cells = np.array([*moments, "1970-01-01T00:00Z"], dtype=object)
-        return Times(dates.name, read_times(dates.name, cells, zone=zone)[:-1], zoned=True)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{path}: {error}") from error
 
 
 class _Found(NamedTuple):

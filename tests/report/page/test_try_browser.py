@@ -232,6 +232,10 @@ def test_npy_files_and_gzip(page, example, tmp_path):
         ("label,score\n0,1\n0,2\n", "must hold both 0 and 1"),
         ("label,score\n0,1\n1\n", "must have 2 cells in each row, got 1 in row 3"),
         ("label\n0\n1\n", "must be a score"),
+        ("ts,label,score\n1,0,1\n3,1,2\n2,0,3\n", '"ts" must increase from row to row, got "2"'),
+        ("seen,label,score\n2026-03-21,0,1\n2026-03-20 11:08,1,2\n", '"seen" must increase'),
+        ("time,label,score\n21.03.2026 11:08,0,1\n21.03.2026 11:09,1,2\n", "numbers or ISO times"),
+        (",label,score\n1,0,1\n0,1,2\n", '"index" must increase from row to row'),
     ],
 )
 def test_what_cannot_be_evaluated_is_told(page, text, message):

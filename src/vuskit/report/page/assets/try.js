@@ -31,7 +31,7 @@
     const header = hasHeader ? cells.shift() : cells[0].map((_, k) => `column ${k + 1}`);
     const bad = cells.findIndex((row) => row.length !== header.length);
     if (bad >= 0) throw new Error(`${name} must have ${header.length} cells in each row, got ${cells[bad].length} in row ${bad + 1 + hasHeader}`);
-    return header.map((title, k) => ({ name: title || `column ${k + 1}`, texts: cells.map((row) => row[k]) }));
+    return header.map((title, k) => ({ name: title || (k ? `column ${k + 1}` : "index"), texts: cells.map((row) => row[k]) }));
   };
   const KINDS = { f8: "Float64", f4: "Float32", i8: "BigInt64", i4: "Int32", i2: "Int16", i1: "Int8", u8: "BigUint64", u4: "Uint32", u2: "Uint16", u1: "Uint8", b1: "Uint8" };
   const readNpy = (name, buffer) => {
@@ -83,7 +83,16 @@
     if (bad >= 0) throw new Error(`The score "${column.name}" must be finite, got ${numbers[bad]} at point ${bad}; fill or remove such points.`);
     return numbers;
   };
-  const millisecondsOf = (column) => column.texts?.map((text) => Date.parse(/^\d{4}-\d\d-\d\d( |$)/.test(text) ? `${text.trim().replace(" ", "T")}${text.trim().length > 10 ? "Z" : ""}` : text)) ?? [];
+  // ISO times; those without a zone are shown as they are.
+  const millisecondsOf = (column) => column.texts?.map((text) => /^\d{4}-\d\d-\d\d([ T]|$)/.test(text) ? Date.parse(text.replace(" ", "T") + (/T[\d:.]+$/.test(text.replace(" ", "T")) ? "Z" : "")) : NaN) ?? [];
+  // Rows are not sorted here, so they must be in the order of their times, as `vuskit evaluate` takes them.
+  const checkOrder = (column) => {
+    const times = isNumeric(column) ? [...numbersOf(column)] : millisecondsOf(column);
+    const bad = times.findIndex((one, i) => Number.isNaN(one) || (i && one <= times[i - 1]));
+    if (bad < 0) return;
+    const rule = Number.isNaN(times[bad]) ? "be numbers or ISO times such as 2026-03-21T11:08" : "increase from row to row";
+    throw new Error(`The times "${column.name}" must ${rule}, got "${column.texts?.[bad] ?? times[bad]}" at point ${bad}; sort the rows, keep one per time, or rename the column if it holds no times.`);
+  };
   const timesOf = (column) => {
     if (!column) return null;
     const ms = millisecondsOf(column);
@@ -117,7 +126,7 @@
     const markup = byId("page").content;
     let columns = [], fileName = "", running = null;
     const fail = (error) => { byId("drop-error").textContent = error.message; };
-    const usual = (kinds, pool) => pool.find((column) => kinds.includes(column.name.toLowerCase()));
+    const usual = (kinds, pool) => kinds.map((kind) => pool.find((column) => column.name.toLowerCase() === kind)).find(Boolean);
     const chosen = (kind) => [...place.querySelectorAll(`[name=${kind}]:checked`)].map((input) => columns[Number(input.value)]);
     // As `vuskit evaluate`: the period of the first chosen channel, or the median length of the anomalies.
     let automatic = null; // {length, reason}
@@ -145,8 +154,11 @@
     const ask = () => {
       const label = usual(names.labels, columns.filter(looksLabeled)) ?? columns.find(looksLabeled);
       if (!label) throw new Error("There must be a column of labels, 0 or 1, got none; add one.");
-      const time = usual(names.times, columns), value = usual(names.values, columns.filter((one) => one !== label && isNumeric(one)));
-      const index = usual(["index", "id", "point", "unnamed: 0", "column 0"], columns.filter((one) => one !== label));
+      const isDated = (one) => one.texts && !isNumeric(one) && millisecondsOf(one).every((ms) => !Number.isNaN(ms));
+      const time = usual(names.times, columns) ?? columns.find(isDated), value = usual(names.values, columns.filter((one) => one !== label && isNumeric(one)));
+      const index = usual(["index", "id", "point", "unnamed: 0"], columns.filter((one) => one !== label));
+      const isIndex = index?.texts && ["index", "unnamed: 0"].includes(index.name.toLowerCase()) && new Set(index.texts).size === index.texts.length;
+      if (time ?? isIndex) checkOrder(time ?? index);
       const options = (list, chosen, none) => [...(none ? [new Option("none", "")] : []), ...list.map((column) => new Option(column.name, String(columns.indexOf(column)), false, column === chosen))];
       byId("role-label").replaceChildren(...options(columns.filter(looksLabeled), label));
       byId("role-time").replaceChildren(...options(columns.filter((one) => one.texts && !isNumeric(one)), time, true));
