@@ -228,20 +228,20 @@ BREAKAGES = [
     ),
     Breakage(
         "datasets/columns.py",
-        "in PLACE_NAMES or table.is_text(name)",
-        "in {'id'} or table.is_text(name)",
+        "plain in PLACE_NAMES or plain.startswith(_PANDAS_INDEX)",
+        "plain == 'id' or plain.startswith(_PANDAS_INDEX)",
         "datasets bench/test_sources.py cli/test_evaluate.py",
     ),
     Breakage(
-        "datasets/readers/labels.py",
-        'side="right" if inclusive else "left"',
+        "datasets/tickets.py",
+        'side="right" if self.inclusive else "left"',
         'side="right"',
         "datasets/test_raw_files.py datasets/test_inputs.py",
     ),
     Breakage(
-        "datasets/readers/labels.py",
-        "stops = table.numbers(last)[rows] + inclusive",
-        "stops = table.numbers(last)[rows]",
+        "datasets/tickets.py",
+        "n_points, ends + self.inclusive)",
+        "n_points, ends)",
         "datasets/test_raw_files.py datasets/test_inputs.py",
     ),
     Breakage(

@@ -101,7 +101,7 @@ def test_labels_may_be_elsewhere(explored, command, tmp_path):
         )
         assert report.values[place] == pytest.approx(row["value"], abs=1e-12)
     outcome, _ = explored("scores", "--labels", "data", "--align", "start")
-    assert "`--align` must be used with --window" in outcome.err
+    assert "`--align` must be used with `--window`" in outcome.err
     outcome, _ = explored("run", "--labels", "data")  # a run has its own labels
     assert "`--labels` must be used with saved scores, got 'run', which is a run" in outcome.err
 

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import parse_bytes
-from vuskit.alignment import ANCHORS
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
-from vuskit.datasets.columns import Columns
+from vuskit.datasets.columns import Reading
 from vuskit.datasets.readers.registry import get_format
 from vuskit.datasets.synthetic import make_series
 from vuskit.datasets.synthetic.registry import get_family
@@ -171,17 +170,13 @@ class SyntheticSeries:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoresFolder(Columns):
+class ScoresFolder(Reading):
     """One ``[[scores]]`` entry: scores computed elsewhere, and the columns of their files."""
 
     folder: str = param(MISSING, text)
-    pattern: str | None = param(None, text)
     detectors: tuple[str, ...] = param((), _TEXTS)
     names: tuple[str, ...] = param((), _TEXTS)
     files: tuple[str, ...] = param((), _TEXTS)
-    labels: str | None = param(None, text)
-    align: str | None = param(None, one_of(*ANCHORS))
-    window: int | None = param(None, whole(1))
 
     @property
     def any_form(self) -> bool:
@@ -189,11 +184,6 @@ class ScoresFolder(Columns):
         named = (self.labels, self.label, self.positive, self.by)
         several = (self.files, self.score, self.value)
         return any(several) or any(one is not None for one in named)
-
-    @property
-    def columns(self) -> Columns:
-        """The columns alone."""
-        return Columns(**{name: getattr(self, name) for name in params_of(Columns)})
 
     def __post_init__(self) -> None:
         super().__post_init__()

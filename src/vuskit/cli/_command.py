@@ -23,12 +23,27 @@ _OTHER_NAMES = {
     "path": "output",
     "source": "data",
 }
+PANELS = ("", "Input", "Measures", "Output", "Execution")
 _NAME = re.compile(r"`(\w+)`")
 _running: ContextVar[Command] = ContextVar("_running")
 
 
 class Command(TyperCommand):
-    """A command that writes `` `label` `` as `` `--label` `` in texts of the library."""
+    """A command that writes `` `label` `` as `` `--label` `` in texts of the library.
+
+    The panels of its help have one order in all commands.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.params.sort(key=lambda one: PANELS.index(getattr(one, "rich_help_panel", None) or ""))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return ``--help``, which is no news to readers of the help."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.hidden = True
+        return option
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

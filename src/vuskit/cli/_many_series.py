@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from vuskit.cli._command import say_notes
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import write_file
 from vuskit.cli._output import emit, say, table_forms
-from vuskit.datasets.columns import Columns
+from vuskit.datasets.columns import Reading
 from vuskit.datasets.inputs import Inputs, find_files, open_inputs
 from vuskit.errors import InvalidInputError
 from vuskit.measures.settings import EvaluationSettings
@@ -41,11 +41,7 @@ class Request:
     """What to evaluate, how, and how to write the values."""
 
     paths: tuple[str, ...]
-    labels: Path | None
-    pattern: str | None
-    columns: Columns
-    align: str | None
-    window: int | None
+    reading: Reading
     train_length: int | str | None
     measures: tuple[Measure, ...]
     settings: EvaluationSettings
@@ -58,21 +54,18 @@ class Request:
 
     def open(self) -> Inputs:
         """Find the series; reads no scores."""
-        return open_inputs(
-            self.paths,
-            labels=self.labels,
-            pattern=self.pattern,
-            columns=self.columns,
-            align=self.align,
-            window=self.window,
-        )
+        return open_inputs(self.paths, **self.reading.options())
 
     def plan(self, folder: Path) -> Plan:
         """Return the evaluation as a plan of a benchmark."""
         from vuskit.bench.plan import make_plan
 
-        reading = {"pattern": self.pattern, "align": self.align, "window": self.window}
-        scores = scores_entry(self.paths, self.labels, self.columns) | reading
+        scores = _given(self.reading)
+        if (labels := self.reading.labels) is not None:
+            scores["labels"] = str(Path(labels).absolute())
+        root, files = find_files(self.paths, None if labels is None else Path(labels))
+        scores["folder"] = str(root.absolute())
+        scores["files"] = [str(file.absolute().relative_to(root.absolute())) for file in files]
         evaluate = _given(self.settings) | {
             "measures": [measure.name for measure in self.measures],
             "train_length": self.train_length,
@@ -80,25 +73,11 @@ class Request:
         executor = {} if self.executor is None else asdict(self.executor)
         document = {
             "folder": str(folder.absolute()),
-            "scores": [_known(scores)],
+            "scores": [scores],
             "evaluate": [_known(evaluate)],
             "executor": _known(executor),
         }
         return make_plan(document, base=Path.cwd(), name="the evaluation")
-
-
-def scores_entry(paths: Sequence[str], labels: Path | None, columns: Columns) -> dict[str, Any]:
-    """Return files and their columns as ``[[scores]]`` of a plan."""
-    root, files = find_files(paths, labels)
-    apart = {} if labels is None else {"labels": str(labels.absolute())}
-    return (
-        _given(columns)
-        | apart
-        | {
-            "folder": str(root.absolute()),
-            "files": [str(file.absolute().relative_to(root.absolute())) for file in files],
-        }
-    )
 
 
 def _given(instance: Any) -> dict[str, Any]:
@@ -117,10 +96,10 @@ def _known(table: dict[str, Any]) -> dict[str, Any]:
 
 def evaluate_several(request: Request, inputs: Inputs | None, folder: Path | None) -> None:
     """Evaluate several series, in memory or as a run in a folder, and write the table of means."""
-    if len(request.columns.value) > 1:
+    if len(request.reading.value) > 1:
         raise InvalidInputError(
             "`--value` must be given once for several series, got "
-            f"{', '.join(request.columns.value)}; name the columns of scores with --score"
+            f"{', '.join(request.reading.value)}; name the columns of scores with --score"
         )
     if folder is not None:
         _evaluate_as_run(request, folder)

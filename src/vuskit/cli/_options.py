@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.text import parse_bytes
-from vuskit.alignment import ANCHORS
 from vuskit.cli import _completion as complete
+from vuskit.cli._command import PANELS
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
 
 if TYPE_CHECKING:
     from vuskit.engine import ExecutorSettings, Limits
 
-INPUT, MEASURES, OUTPUT, EXECUTION = "Input", "Measures", "Output", "Execution"
-"""Panels of the help."""
+_, INPUT, MEASURES, OUTPUT, EXECUTION = PANELS
 
 FOLDER, FILE = "FOLDER", "FILE"
 _UNITS = {"h": 3600, "m": 60, "s": 1}
@@ -199,24 +198,6 @@ Load = Annotated[
     Path | None,
     option(MEASURES, FILE, "Python file that registers your own measures or studies."),
 ]
-LabelsPath = Annotated[
-    Path | None,
-    option(INPUT, "PATH", "File or folder with the labels. Files of a folder are matched by name."),
-]
-PathPattern = Annotated[
-    str | None,
-    option(INPUT, "PATTERN", "How to read paths, such as '{detector}/{series}.npy'."),
-]
-Align = Annotated[
-    str | None,
-    option(
-        INPUT,
-        "POINT",
-        "Point of the window that a score belongs to: center, start or end.",
-        autocompletion=lambda: list(ANCHORS),
-    ),
-]
-Window = Annotated[int | None, option(INPUT, "N", "Window length in points.", min=1)]
 Detectors = Annotated[
     list[str] | None,
     option(

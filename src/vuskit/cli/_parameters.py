@@ -10,10 +10,21 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from vuskit.cli._completion import complete_columns
+from vuskit.cli._options import INPUT
+from vuskit.datasets.columns import Reading
 from vuskit.errors import InvalidInputError
 from vuskit.parameters import Param, flag, from_texts, params_of, read_text
 
-__all__ = ["Flags", "given_of", "takes"]
+__all__ = ["SHOWN", "Flags", "given_of", "input_options", "takes"]
+
+_READING = (
+    "labels", "label", "score", "value", "positive", "by", "dataset", "order", "duplicates",
+    "timezone", "start", "end", "id", "labels_by", "labels_all", "pattern", "align", "window",
+)  # fmt: skip
+
+SHOWN = ("labels", "by", "pattern")
+"""Options of input that the help of all commands shows; `vuskit evaluate` shows the others."""
 
 Given = dict[str, Any]
 """Checked values of the parameters on the command line, by name. Options of measures, such as
@@ -24,7 +35,7 @@ Given = dict[str, Any]
 class Flags:
     """Options for the parameters of a class: those in ``names`` are flags, others need ``--set``.
 
-    ``defaults`` differ from those of the class.
+    ``defaults`` differ from those of the class. If ``shown`` is given, the help omits the others.
     """
 
     cls: type[Any]
@@ -32,6 +43,7 @@ class Flags:
     panel: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
     completions: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    shown: tuple[str, ...] | None = None
 
     @property
     def options(self) -> dict[str, inspect.Parameter]:
@@ -66,9 +78,16 @@ class Flags:
             help=text,
             autocompletion=self.completions.get(name) or ((lambda: choices) if choices else None),
             rich_help_panel=self.panel,
+            hidden=self.shown is not None and name not in self.shown,
         )
         kind: Any = bool if switch else list[str] | None if declared.many else str | None
         return _keyword(name, kind, False if switch else None, option)
+
+
+def input_options(shown: tuple[str, ...] | None = None) -> Flags:
+    """Return the options of input, which all commands that read scores have in common."""
+    completions = dict.fromkeys(("label", "score", "value"), complete_columns)
+    return Flags(Reading, _READING, INPUT, completions=completions, shown=shown)
 
 
 def takes(**groups: Flags) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -8,16 +8,14 @@ from typing import Annotated
 import typer
 
 from vuskit._util.tables import csv_text
-from vuskit.alignment import ANCHORS
 from vuskit.cli._command import say_notes
-from vuskit.cli._completion import complete_buffers, complete_columns
+from vuskit.cli._completion import complete_buffers
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._files import check_page, write_file
 from vuskit.cli._many_series import Request, evaluate_several
 from vuskit.cli._options import (
     INPUT,
     MEASURES,
-    Align,
     AsCsv,
     AsJson,
     AsLatex,
@@ -25,21 +23,18 @@ from vuskit.cli._options import (
     Chance,
     Dask,
     Html,
-    LabelsPath,
     Load,
     Measures,
-    PathPattern,
     Processes,
     Spread,
-    Window,
     chosen_measures,
     executor_of,
     option,
     output_option,
 )
 from vuskit.cli._output import chosen_format, emit, say, terminal_width
-from vuskit.cli._parameters import Flags, takes
-from vuskit.datasets.columns import Columns
+from vuskit.cli._parameters import Flags, input_options, takes
+from vuskit.datasets.columns import Reading
 from vuskit.datasets.inputs import Inputs, load_source
 from vuskit.datasets.row_times import summarized
 from vuskit.errors import InvalidInputError
@@ -52,16 +47,9 @@ from vuskit.report.one_series import evaluate_loaded
 from vuskit.report.publication import SPREADS
 from vuskit.report.tables import plain_table
 
-_COLUMNS = (
-    "label", "score", "value", "positive", "by", "dataset", "order", "duplicates", "timezone",
-    "start", "end", "id", "labels_by", "labels_all",
-)  # fmt: skip
-
 
 @takes(
-    columns=Flags(
-        Columns, _COLUMNS, INPUT, completions=dict.fromkeys(_COLUMNS[:3], complete_columns)
-    ),
+    reading=input_options(),
     settings=Flags(
         EvaluationSettings,
         ("buffer", "definition", "thresholds", "threshold"),
@@ -80,11 +68,7 @@ def evaluate(
         ),
     ],
     *,
-    labels: LabelsPath = None,
-    columns: Columns,
-    pattern: PathPattern = None,
-    align: Align = None,
-    window: Window = None,
+    reading: Reading,
     train_length: Annotated[
         str | None,
         option(
@@ -131,16 +115,10 @@ def evaluate(
     # Check all options before reading files, which may be large.
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
     check_page("--html", html)
-    if align is not None:
-        check_choice("align", align, ANCHORS)
     check_choice("spread", spread, SPREADS)
     request = Request(
         paths=tuple(sources),
-        labels=labels,
-        pattern=pattern,
-        columns=columns,
-        align=align,
-        window=window,
+        reading=reading,
         train_length=_train_length(train_length),
         measures=with_measure_options(chosen_measures(measure, load), measure_options, rename=True),
         settings=settings,

@@ -12,38 +12,35 @@ import typer
 
 from vuskit._util.interrupts import end_interrupts
 from vuskit._util.optional import require
-from vuskit.cli._files import check_exists, plan_folder
+from vuskit.cli._files import plan_folder
 from vuskit.cli._options import (
     EXECUTION,
-    Align,
-    LabelsPath,
     Load,
-    PathPattern,
     StudyFolders,
-    Window,
     flag,
     load_file,
     option,
 )
 from vuskit.cli._output import say
+from vuskit.cli._parameters import SHOWN, input_options, takes
 from vuskit.cli.study import DEFAULT_OUTPUT
+from vuskit.datasets.columns import Reading
 
 if TYPE_CHECKING:
     from vuskit.explore.content import Content
 
 
+@takes(reading=input_options(SHOWN))
 def explore(
-    target: Annotated[
-        Path,
+    targets: Annotated[
+        list[str],
         typer.Argument(
-            metavar="RUN|FOLDER|FILE",
-            help="Run folder, plan, pack, or a file or folder of saved scores.",
+            metavar="RUN|SOURCE",
+            help="Run folder, plan, pack, or scores: everything that vuskit evaluate reads, with "
+            "the same options of input.",
         ),
     ],
-    labels: LabelsPath = None,
-    pattern: PathPattern = None,
-    align: Align = None,
-    window: Window = None,
+    reading: Reading,
     studies: StudyFolders = None,
     port: Annotated[
         int,
@@ -68,8 +65,8 @@ def explore(
 
     if load is not None:
         load_file(load)
-    place = plan_folder(check_exists(target))
-    content = _content(place, labels, pattern, align, window)
+    place = plan_folder(Path(targets[0]))
+    content = _content(place, targets, reading)
     read_studies = StudyReader(place, tuple(studies or ()))
     read_studies()  # report a folder without studies before the server starts
     server = ExploreServer(content, port=port, studies=read_studies)
@@ -84,15 +81,13 @@ def explore(
     say("stopped")
 
 
-def _content(
-    place: Path, labels: Path | None, pattern: str | None, align: str | None, window: int | None
-) -> Content:
+def _content(place: Path, targets: list[str], reading: Reading) -> Content:
     """Open a run, or find saved scores as `vuskit evaluate` does."""
     from vuskit.bench.sources import find_run, open_scores
     from vuskit.explore.content import ScoresContent, open_content
 
-    inputs = open_scores(place, labels=labels, pattern=pattern, align=align, window=window)
-    if find_run(place) is not None:
+    inputs = open_scores(targets, **reading.options())
+    if len(targets) == 1 and find_run(place) is not None:
         return open_content(place)
     for note in inputs.notes:
         say(f"note: {note}")

@@ -33,9 +33,11 @@ from vuskit.cli._options import (
     split_list,
 )
 from vuskit.cli._output import chosen_format, emit, say, terminal_width
+from vuskit.cli._parameters import SHOWN, input_options, takes
 from vuskit.cli._progress import ProgressBar
 from vuskit.cli._stopping import resumable
 from vuskit.cli.study import AsPublished, Published
+from vuskit.datasets.columns import Reading
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -46,13 +48,18 @@ _OUTPUT = Path("paper")
 _BUDGET, _DEMO_BUDGET = 300.0, 100.0
 
 
+@takes(reading=input_options(SHOWN))
 def paper(
     data: Annotated[
-        Path | None,
+        list[str] | None,
         typer.Argument(
-            metavar="DATA", help="Saved scores, a run folder or plan, or a folder of series."
+            metavar="DATA",
+            help="A run folder, plan or pack, a folder of series, or scores: everything that "
+            "vuskit evaluate reads, with the same options of input.",
         ),
     ] = None,
+    *,
+    reading: Reading,
     demo: Annotated[
         bool, flag("--demo", "Use synthetic series; takes some minutes.", INPUT)
     ] = False,
@@ -123,17 +130,17 @@ def paper(
     from vuskit.paper.exhibits import select_exhibits
 
     form = chosen_format(json=as_json, csv=as_csv)
-    if demo is (data is not None):
+    if demo is bool(data):
         raise InvalidInputError("`vuskit paper` needs either DATA or --demo; see --help")
-    for path in (data, published):
-        if path is not None:
-            check_exists(path)
+    if published is not None:
+        check_exists(published)
+    source = None if demo else _opened(data or [], reading)
     names = split_list(only)
     select_exhibits(names)
     options: dict[str, Any] = {}
     chosen = split_list(run_detectors)
     if demo:
-        data = write_demo_series(output / "work" / "demo-series", seed=seed)
+        source = write_demo_series(output / "work" / "demo-series", seed=seed)
         options |= {"options": DEMO_OPTIONS, "quick": True, "real": False}
         chosen = chosen or list(DEMO_DETECTORS)
     how: dict[str, Any] = {
@@ -146,11 +153,11 @@ def paper(
     if findings:
         others = {"--only": only, "--example": example, "--pairs": pairs, "--published": published,
                   "--as-published": as_published}  # fmt: skip
-        _write_readings(data, how, options, others, form)
+        _write_readings(source, how, options, others, form)
         return
     with resumable(output / "work"), ProgressBar(delay=0) as bar:
         result = reproduce(
-            data,
+            source,
             only=names,
             example=example or (),
             pairs=[_pair(text) for text in split_list(pairs) or ()],
@@ -186,8 +193,18 @@ def paper(
         raise typer.Exit(ExitCode.FAILED_JOBS)
 
 
+def _opened(data: list[str], reading: Reading) -> Any:
+    """Return scores to study, or the path that `reproduce` opens itself."""
+    from vuskit.bench.sources import open_scores
+
+    path, options = Path(data[0]), reading.options()
+    return (
+        path if len(data) == 1 and path.is_dir() and not options else open_scores(data, **options)
+    )
+
+
 def _write_readings(
-    data: Path | None,
+    data: Any,
     how: dict[str, Any],
     options: dict[str, Any],
     others: dict[str, Any],

@@ -12,8 +12,9 @@ import typer
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import quoted
 from vuskit.cli import _completion as complete
+from vuskit.cli._command import say_notes
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import atomic_folder, check_exists, check_page, plan_folder, write_file
+from vuskit.cli._files import atomic_folder, check_exists, check_page, write_file
 from vuskit.cli._options import (
     EXECUTION,
     INPUT,
@@ -42,15 +43,17 @@ from vuskit.cli._options import (
     series_option,
 )
 from vuskit.cli._output import chosen_format, emit, say
-from vuskit.cli._parameters import Given, given_of
+from vuskit.cli._parameters import SHOWN, Given, given_of, input_options, takes
 from vuskit.cli._progress import ProgressBar
 from vuskit.cli._stopping import resumable
+from vuskit.datasets.columns import Reading
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.parameters import Param, params_of
 
 if TYPE_CHECKING:
+    from vuskit.datasets.inputs import Inputs
     from vuskit.studies import Study, StudyResult
 
 DEFAULT_OUTPUT = Path("out") / "studies"
@@ -70,6 +73,7 @@ Published = Annotated[
 ]
 
 
+@takes(reading=input_options(SHOWN))
 def study(
     name: Annotated[
         str,
@@ -80,9 +84,17 @@ def study(
         ),
     ],
     scores: Annotated[
-        Path | None,
-        typer.Argument(metavar="[SCORES]", help="Saved scores, a run folder or a plan."),
+        list[str] | None,
+        typer.Argument(
+            metavar="SCORES",
+            help="A run folder, plan or pack, or scores: everything that vuskit evaluate reads, "
+            "with the same options of input.",
+        ),
     ] = None,
+    *,
+    reading: Reading,
+    series: Annotated[list[str] | None, series_option("study")] = None,
+    published: Published = None,
     measure: Measures = None,
     buffer: Annotated[
         str | None,
@@ -105,8 +117,6 @@ def study(
     ] = None,
     as_published: AsPublished = False,
     load: Load = None,
-    series: Annotated[list[str] | None, series_option("study")] = None,
-    published: Published = None,
     output: Annotated[
         Path | None,
         output_option("FOLDER", "results. The same command resumes. Default: out/studies."),
@@ -159,15 +169,18 @@ def study(
     values: dict[str, str] = assignments(set_values)
     if buffer is not None:
         values["buffer"] = buffer
-    place = None if scores is None else plan_folder(check_exists(scores))
     if published is not None:
         check_exists(published)
     refused: dict[str, InvalidInputError] = {}
     if is_timing:
         given |= {"contestants": only, "budget": budget}
-        results: list[Any] = [_timing(place, values, folder, quick=quick, **given)]
+        results: list[Any] = [_timing(scores, values, folder, quick=quick, **given)]
     else:
-        run = _Runner(place, series, chosen_measures(measure, load), as_published, folder, given)
+        from vuskit.studies import open_scores
+
+        inputs = None if not scores else open_scores(scores, select=series, **reading.options())
+        say_notes(() if inputs is None else inputs.notes)
+        run = _Runner(inputs, chosen_measures(measure, load), as_published, folder, given)
         if name == "all":
             results, refused = run.all(list(known.values()), values)
         else:
@@ -194,20 +207,19 @@ class _Runner:
 
     def __init__(
         self,
-        scores: Path | None,
-        series: list[str] | None,
+        scores: Inputs | None,
         measures: Any,
         as_published: bool,
         folder: Path,
         how: dict[str, Any],
     ) -> None:
-        self.scores, self.series = scores, series
+        self.scores = scores
         self.common = {"measures": measures, "as_published": as_published}
         self.folder, self.how = folder / "series", how
 
     def __call__(self, kind: type[Study[Any]], values: dict[str, str]) -> Any:
         """Run one study."""
-        from vuskit.studies import open_scores, run_study
+        from vuskit.studies import run_study
 
         task = _study_of(kind, values, self.common)
         with resumable(self.folder), ProgressBar(kind.name) as bar:
@@ -218,7 +230,6 @@ class _Runner:
                     f"`SCORES` must be given for {kind.name}, got none: saved scores, a run folder "
                     "or a plan"
                 )
-            wanted = None if self.scores.is_file() else self.series
             states: list[Any] = []
 
             def show(state: Any) -> None:
@@ -227,7 +238,7 @@ class _Runner:
 
             found = run_study(
                 task,
-                open_scores(self.scores, select=wanted),
+                self.scores,
                 folder=self.folder,
                 progress=show,
                 **self.how,
@@ -298,12 +309,12 @@ def _given(known: dict[str, Param], values: dict[str, str]) -> Given:
     return given_of(known, {"buffer": values.get("buffer")}, others)
 
 
-def _timing_folder(scores: Path | None) -> Path:
-    return Path("out") / ("timing" if scores is None else "timing-series")
+def _timing_folder(scores: list[str] | None) -> Path:
+    return Path("out") / ("timing-series" if scores else "timing")
 
 
 def _timing(
-    scores: Path | None,
+    scores: list[str] | None,
     values: dict[str, str],
     folder: Path,
     *,
@@ -322,18 +333,18 @@ def _timing(
             "options of measures are not timed"
         )
     varied = {name: given.pop(name) for name in _TIMED_SETTINGS if name in given}
-    if scores is None:
+    if not scores:
         for name in varied:
             raise InvalidInputError(
                 f"`{name}` must be used with SCORES; for generated series, the study varies it"
             )
         cases = synthetic_cases(quick=quick)
     else:
-        if not scores.is_dir():
+        if len(scores) > 1 or not check_exists(Path(scores[0])).is_dir():
             raise InvalidInputError(
-                f"`SCORES` must be a folder, got the file {str(scores)!r}; give its folder"
+                f"`SCORES` must be a folder of series, got {quoted(scores)}; give their folder"
             )
-        cases = real_cases(scores, **{"buffer": 5, "thresholds": 250, **varied})
+        cases = real_cases(scores[0], **{"buffer": 5, "thresholds": 250, **varied})
     if quick:
         given.setdefault("repeats", _QUICK_REPEATS)
     task = TimingStudy(**given)

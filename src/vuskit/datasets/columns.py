@@ -15,12 +15,22 @@ from numpy.typing import NDArray
 
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import quoted
-from vuskit.alignment import fill_missing_ends
+from vuskit.alignment import ANCHORS, fill_missing_ends
 from vuskit.datasets.csv_dialect import is_number
 from vuskit.datasets.tables import Table, open_table
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import rank_missing_lowest
-from vuskit.parameters import Check, Checked, flag, one_of, param, several, text
+from vuskit.parameters import (
+    Check,
+    Checked,
+    flag,
+    one_of,
+    param,
+    params_of,
+    several,
+    text,
+    whole,
+)
 from vuskit.times import TIME_NAMES, check_timezone, is_row_number
 
 LABEL_NAMES = (
@@ -178,6 +188,36 @@ class Columns(Checked):
     def unread(self) -> set[str]:
         """Return columns that are skipped unless named, in lower case."""
         return set(_NO_SCORES - {name.strip().lower() for _, name in self.named()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Columns):
+    """How to read scores: the columns, and the other options of `open_inputs`."""
+
+    labels: str | None = param(
+        None,
+        text,
+        "File or folder with the labels. Files of a folder are matched by name.",
+        metavar="PATH",
+    )
+    pattern: str | None = param(
+        None, text, "How to read paths, such as '{detector}/{series}.npy'.", metavar="PATTERN"
+    )
+    align: str | None = param(
+        None, one_of(*ANCHORS), "Point of the window that a score belongs to.", metavar="POINT"
+    )
+    window: int | None = param(None, whole(1), "Window length in points.", metavar="N")
+
+    @property
+    def columns(self) -> Columns:
+        """The columns alone."""
+        return Columns(**{name: getattr(self, name) for name in params_of(Columns)})
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of `open_inputs` that differ from their defaults."""
+        given = {name: getattr(self, name) for name in ("labels", "pattern", "align", "window")}
+        given["columns"] = None if self.columns == Columns() else self.columns
+        return {name: one for name, one in given.items() if one is not None}
 
 
 def check_column(path: Path, names: Sequence[str], role: str, name: str) -> None:

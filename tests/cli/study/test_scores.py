@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 
@@ -265,3 +266,30 @@ def test_unknown_form_of_figures(folder, tmp_path):
     result = invoke("study", "consistency", folder, "--figure-format", "pfd", "--output", tmp_path)
     assert "got 'pfd'; did you mean 'pdf'?" in str(result.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+ROWS = [f"{k % 5},{int(20 <= k < 30)},{k % 7 + 9 * (20 <= k < 30)}" for k in range(60)]
+FORMS = {
+    "stdin": (["-"], "value,label,LOF", ROWS),
+    "pattern": (["?.csv"], "value,label,LOF", ROWS),
+    "long": (
+        ["a.csv", "--by", "machine"],
+        "machine,value,label,LOF",
+        [f"{name},{row}" for name in "xy" for row in ROWS],
+    ),
+    "named": (["a.csv", "--label", "bad"], "value,bad,LOF", ROWS),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_studies_read_what_evaluate_reads(form, command, tmp_path, monkeypatch):
+    words, header, rows = FORMS[form]
+    text = "\n".join([header, *rows]) + "\n"
+    (tmp_path / "a.csv").write_text(text)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    monkeypatch.chdir(tmp_path)
+    options = ("--measure=auc_pr", "--buffer=3", "--set=count=2", "--output=out")
+    outcome = command("study", "robustness", *words, *options)
+    assert outcome.code == 0, outcome.err
+    (found,) = load_study_results("out")
+    assert len(found.inputs) == (2 if form == "long" else 1)
