@@ -228,8 +228,8 @@ BREAKAGES = [
     ),
     Breakage(
         "datasets/columns.py",
-        "plain in PLACE_NAMES or plain.startswith(_PANDAS_INDEX)",
-        "plain == 'id' or plain.startswith(_PANDAS_INDEX)",
+        "plain in PLACE_NAMES or is_row_number(name)",
+        "plain == 'id' or is_row_number(name)",
         "datasets bench/test_sources.py cli/test_evaluate.py",
     ),
     Breakage(
