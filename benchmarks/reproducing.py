@@ -132,9 +132,9 @@ def judged(found: pd.DataFrame, reading: str) -> pd.Series:
 
 
 def findings(found: pd.DataFrame) -> str:
-    """Statements of the paper, and the verdicts of all readings."""
+    """Statements of the paper, their criteria, and the verdicts of all readings."""
     columns = {"": [f"[{one}](findings.md#{one})" for one in found["number"]]}
-    columns["the paper states"] = found["paper"]
+    columns |= {"the paper states": found["paper"], "agrees if": found["criterion"]}
     columns |= {reading: judged(found, reading) for reading in READINGS}
     return markdown_table(pd.DataFrame(columns)).replace("---:", "---")
 
@@ -146,9 +146,11 @@ def details(found: pd.DataFrame) -> str:
 
 def _details_of(row: pd.Series) -> str:
     lines = [
-        f"## {row['number']}. {row['paper']} {{#{row['number']}}}",
+        f"## {row['number']}. {row['place']} {{#{row['number']}}}",
         "",
-        *_wrapped(f"{row['place']}. Agrees if: {row['criterion']}."),
+        *_wrapped(f"*{row['paper']}*"),
+        "",
+        *_wrapped(f"Agrees if: {row['criterion']}."),
         "",
     ]
     texts: dict[str, list[str]] = {}

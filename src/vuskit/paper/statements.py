@@ -34,7 +34,7 @@ PREVIOUS = (*POINT, *RANGE, *AUC)
 """The nine measures that existed before the paper."""
 
 _NEAR = 0.05  # between a published value and ours
-_CLOSE = 0.05  # between two values that the paper calls very close
+_CLOSE = 0.05  # between two values that the paper calls close
 _LITTLE, _MUCH = 0.01, 0.1  # credit of a near miss
 _ABOUT_TWICE = (1.5, 2.5)
 
@@ -173,7 +173,7 @@ def _mba_806(material: Material) -> Checked:
 
 @statement(
     5,
-    "MBA(806): Rprecision, Rrecall and RF are very close for LOF and OCSVM.",
+    "MBA(806): Rprecision, Rrecall and RF are close for LOF and OCSVM.",
     place="Sec. 5.2, Fig. 8(B)",
     criterion=f"each difference at most {_CLOSE:g}",
     needs=["consistency"],
@@ -361,7 +361,7 @@ def _vus_roc_is_most_robust(material: Material) -> Checked:
     }
     parts = {kind: count == len(others) for kind, count in wins.items()}
     said = ", ".join(f"{kind} {count}" for kind, count in wins.items())
-    text = f"significantly ahead of so many of {len(others)} measures: {said}"
+    text = f"measures, of {len(others)}, that VUS-ROC is significantly ahead of: {said}"
     return Checked(text, parts, _robust_scope(material))
 
 
