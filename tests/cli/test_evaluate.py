@@ -639,7 +639,7 @@ def test_measures_without_a_buffer_are_printed_where_none_is_found(command, tmp_
     (tmp_path / "slope.csv").write_text("\n".join(["value,label,mine", *rows]))
     found = command("evaluate", "slope.csv", "--buffer", "period", "--json", "--html", "page.html")
     assert found.code == 0, found.err
-    assert "note: no value of R-AUC-ROC, R-AUC-PR, VUS-ROC, VUS-PR: `values` must show" in found.err
+    assert "note: no value of VUS-PR, VUS-ROC, R-AUC-ROC, R-AUC-PR: `values` must show" in found.err
     assert "--set buffer_fallback" in found.err
     report = json.loads(found.out)
     assert report["settings"]["buffer"] is None
