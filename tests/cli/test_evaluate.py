@@ -164,7 +164,7 @@ def test_a_measure_of_ones_own_that_fails_is_named_and_the_others_are_shown(tmp_
 
 def test_latex(command, scores_csv, snapshot):
     outcome = command("evaluate", "scores.csv", "--latex", "--measure", "f_score,vus_pr")
-    snapshot("evaluate_latex", outcome.out)
+    snapshot("evaluate_latex", outcome.out, width=100)
 
 
 def test_latex_escapes_names(command, small):

@@ -105,8 +105,8 @@ def frame_csv(frame: pd.DataFrame) -> str:
 # -- tables for reading ------------------------------------------------------------------------
 
 _BEST, _SECOND = "*", "+"
-_LATEX_LINE = 56  # characters per line of an article in normal size, with room for rules
-_LATEX_SMALL_LINE = 72  # characters per line in small size
+_LATEX_NORMAL_LINE = 56  # characters per line of an article in normal size, with room for rules
+LATEX_LINE = 72  # characters per line in small size
 _SOURCE_LINE = 98
 _LATEX_SENTENCE = 60  # characters; longer texts are wrapped
 _LATEX_ROWS, _LATEX_PAGE = 36, 46  # rows per part, and lines per page
@@ -280,7 +280,7 @@ class TableLayout:
             notes = [f"% {' '.join(note.split())}" for note in self.notes]
             tabulars = [self._tabular(*part, range(len(self.rows))) for part in parts]
             return "\n".join([*notes, *_below_each_other(tabulars)])
-        wide = max(self._breadth(columns, *part) for part in parts) > _LATEX_LINE
+        wide = max(self._breadth(columns, *part) for part in parts) > _LATEX_NORMAL_LINE
         floats: list[list[list[str]]] = [[]]
         for start in range(0, len(self.rows), _LATEX_ROWS) or [0]:
             rows = range(start, min(start + _LATEX_ROWS, len(self.rows)))
@@ -414,7 +414,7 @@ class TableForms:
         width : int, optional
             Characters per line; wider tables are split into parts, one below the other.
         """
-        return self._layout.to_latex(width or _LATEX_SMALL_LINE, caption=caption, label=label)
+        return self._layout.to_latex(width or LATEX_LINE, caption=caption, label=label)
 
     def to_markdown(self) -> str:
         """Return a Markdown table."""

@@ -310,7 +310,9 @@ def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure
     if load is not None:
         load_file(load)
         own = _loaded.pop(load)
-    return resolve_measures(split_list(names) or ["vus_pr", "vus_roc", "paper", *own], name="--measure")
+    return resolve_measures(
+        split_list(names) or ["vus_pr", "vus_roc", "paper", *own], name="--measure"
+    )
 
 
 def load_file(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vuskit._util.tables import csv_text
+from vuskit._util.tables import LATEX_LINE, csv_text
 from vuskit.cli._command import say_notes
 from vuskit.cli._completion import complete_buffers
 from vuskit.cli._exit_codes import ExitCode
@@ -42,7 +42,7 @@ from vuskit.inputs import check_choice
 from vuskit.measures.registry import with_measure_options
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.evaluation import RECORD_FIELDS
-from vuskit.report.latex import latex_table
+from vuskit.report.latex import table_for_print
 from vuskit.report.one_series import evaluate_loaded
 from vuskit.report.publication import SPREADS
 from vuskit.report.tables import plain_table
@@ -177,8 +177,8 @@ def _evaluate_one(request: Request, inputs: Inputs, interval: float | None) -> N
         report.to_dict(),
         text=lambda: plain_table(report, width=terminal_width()),
         csv=lambda: csv_text(RECORD_FIELDS, list(report.records())),
-        latex=lambda: latex_table(report),
-        markdown=report.table.to_markdown,
+        latex=lambda: table_for_print(report).to_latex(LATEX_LINE),
+        markdown=lambda: table_for_print(report).to_markdown(),
     )
     if request.html is not None:
         from vuskit.report.page import series_page_html

@@ -1,4 +1,4 @@
-"""LaTeX tables (package booktabs)."""
+"""Tables for print: LaTeX (package booktabs) and Markdown."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vuskit._util.tables import Cell, TableLayout
+from vuskit._util.text import plural
+from vuskit.buffers import buffer_summary
 from vuskit.measures.registry import Measure
 from vuskit.report.evaluation import EvaluationReport
-from vuskit.report.tables import footnotes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +39,8 @@ def _spread(report: EvaluationReport, name: str, measure: Measure) -> str:
     return "" if low is None else f"[{low:.3f}, {high:.3f}]"
 
 
-def latex_table(report: EvaluationReport) -> str:
-    """Return the measures as a LaTeX table (package booktabs); the best values are bold."""
+def table_for_print(report: EvaluationReport) -> TableLayout:
+    """Return the measures of one series for LaTeX and Markdown; the best values are bold."""
     names = list(report.table)
     chance = report.chance
     rows: list[list[str | Cell]] = []
@@ -53,4 +54,16 @@ def latex_table(report: EvaluationReport) -> str:
         extra = [] if chance is None else [f"{chance.mean[measure.name]:.3f}"]
         rows.append([measure.title, *cells, *extra])
     header = ["measure", *names] + ["chance"] * (chance is not None)
-    return TableLayout(header, rows, notes=[report.name, *footnotes(report)]).to_latex()
+    said = [f"Settings: {report.table.settings}", *report.interval_notes]
+    if report.buffer is not None:
+        reason = ": ".join(report.buffer_reason)
+        said.insert(1, buffer_summary([report.length], [reason]))
+    if chance is not None:
+        said.append(f"Chance: mean of {chance.draws} random scores")
+    return TableLayout(
+        header,
+        rows,
+        caption=f"Measures of {plural(len(names), 'detector')} on {report.name}.",
+        notes=[f"{text[:1].upper()}{text[1:]}." for text in said],
+        marks=("best",),
+    )
