@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vuskit
-from vuskit.buffers import autocorrelation, buffer_summary, parse_buffer, prominences
+from vuskit.buffers import autocorrelation, buffer_summary, prominences
 from vuskit.datasets import synthetic
 
 LABELS = [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1]
@@ -294,36 +294,6 @@ def test_automatically_without_a_period_or_labels():
     text = "`y_true` must be given, as the values show no period, got None"
     with pytest.raises(vuskit.InvalidInputError, match=text):
         vuskit.choose_buffer("auto", values=noise)
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("100", 100),
-        (" 7 ", 7),
-        (12, 12),
-        ("median-anomaly", "median_anomaly"),
-        ("Mean_Anomaly", "mean_anomaly"),
-        ("auto", "auto"),
-    ],
-)
-def test_as_people_write_it(written, meant):
-    assert parse_buffer(written) == meant
-
-
-@pytest.mark.parametrize("written", ["-5", "1.5", "", "anomaly", "12 points"])
-def test_not_a_buffer(written):
-    text = (
-        "`--buffer` must be a number of points or one of auto, period, fft, authors, "
-        f"median-anomaly, mean-anomaly, got {written!r}"
-    )
-    with pytest.raises(vuskit.InvalidInputError, match=re.escape(text)):
-        parse_buffer(written, name="--buffer")
-
-
-def test_not_a_length():
-    with pytest.raises(vuskit.InvalidInputError, match="`buffer` must be an int >= 0, got -1"):
-        parse_buffer(-1)
 
 
 def test_by_a_number():

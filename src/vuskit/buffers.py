@@ -25,7 +25,6 @@ __all__ = [
     "estimate_period",
     "excess_of_buffer",
     "list_buffer_strategies",
-    "parse_buffer",
 ]
 
 Floats = NDArray[np.float64]
@@ -302,13 +301,6 @@ _IN_GENERAL = (
 def buffer_summary(lengths: Sequence[int], reasons: Sequence[str | None]) -> str:
     """Return rule, reason and range of the buffers of one or several series, in words.
 
-    Parameters
-    ----------
-    lengths : sequence of int
-        Buffer of each series.
-    reasons : sequence of str or None
-        Strategy and reason of each; None if unknown.
-
     Examples
     --------
     >>> why = "auto: median length of 3 anomalies, as there are no values"
@@ -377,11 +369,6 @@ def list_buffer_strategies() -> list[str]:
 def buffer_strategy_title(name: str) -> str:
     """Return a short description of a strategy.
 
-    Raises
-    ------
-    InvalidInputError
-        If the strategy is unknown.
-
     Examples
     --------
     >>> buffer_strategy_title("median_anomaly")
@@ -394,18 +381,6 @@ def check_buffer(
     buffer: int | str | BufferChoice, *, name: str = "buffer"
 ) -> int | str | BufferChoice:
     """Check a buffer: a length, the name of a strategy, or a choice.
-
-    Parameters
-    ----------
-    buffer : int, str or BufferChoice
-        The buffer. Names may contain dashes and use any case.
-    name : str, default="buffer"
-        Name of the argument in errors.
-
-    Raises
-    ------
-    InvalidInputError
-        If the buffer is none of these.
 
     Examples
     --------
@@ -424,45 +399,6 @@ def check_buffer(
     if length > _LONGEST:
         raise InvalidInputError(f"`{name}` must be at most {_LONGEST}, got {length}; use less")
     return buffer if isinstance(buffer, BufferChoice) else length
-
-
-def parse_buffer(buffer: str | int, *, name: str = "buffer") -> str | int:
-    """Parse a buffer from a command line or a plan.
-
-    Parameters
-    ----------
-    buffer : str or int
-        A length, or the name of a strategy in any case, with dashes or underscores.
-    name : str, default="buffer"
-        Name of the argument in errors.
-
-    Returns
-    -------
-    str or int
-        A value that :func:`choose_buffer` accepts.
-
-    Raises
-    ------
-    InvalidInputError
-        If the text is neither a whole number nor the name of a strategy.
-
-    Examples
-    --------
-    >>> parse_buffer("100"), parse_buffer("median-anomaly")
-    (100, 'median_anomaly')
-    """
-    if not isinstance(buffer, str):
-        return check_int(name, buffer, minimum=0)
-    word = buffer.strip().lower().replace("-", "_")
-    if word in _STRATEGIES:
-        return word
-    if word.isdecimal():
-        return int(word)
-    known = [strategy.replace("_", "-") for strategy in _STRATEGIES]
-    raise InvalidInputError(
-        f"`{name}` must be a number of points or one of {', '.join(known)}, "
-        f"got {buffer!r}{did_you_mean(buffer, known)}"
-    )
 
 
 def choose_buffer(

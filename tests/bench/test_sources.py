@@ -15,6 +15,7 @@ from vuskit.bench.plan import parse_plan
 from vuskit.bench.sources import open_scores
 from vuskit.cli._many_series import scores_entry
 from vuskit.datasets import Columns, ScoredSeries, Series, open_inputs
+from vuskit.datasets.columns import Reading
 from vuskit.engine.executors import ExecutorSettings, InProcessExecutor
 from vuskit.explore.content import ScoresContent
 from vuskit.studies import run_study
@@ -106,8 +107,9 @@ def test_files_of_any_kind_give_the_same_values_everywhere(save, tmp_path):
     inputs = open_scores(source, **reading)
     assert in_memory(inputs) == wanted
 
-    columns = reading.get("columns", Columns())
-    entry = scores_entry((str(source),), reading.get("labels"), columns)
+    named = vars(reading.get("columns", Columns()))
+    labels = str(reading["labels"]) if "labels" in reading else None
+    entry = scores_entry((str(source),), Reading(**named, labels=labels))
     plan = "\n".join(f"{key} = {json.dumps(one)}" for key, one in entry.items())
     evaluate = f'measures = ["vus_pr"]\nbuffer = {BUFFER}\nvolume_factor = 1.0'
     parsed = parse_plan(f"[[scores]]\n{plan}\n[[evaluate]]\n{evaluate}\n", base=tmp_path)

@@ -115,11 +115,6 @@ def reason_of(error: OSError) -> str:
 def check_exists(path: Path) -> Path:
     """Return a path that must exist.
 
-    Raises
-    ------
-    InvalidInputError
-        If it does not exist; the error suggests a similar name.
-
     Examples
     --------
     >>> check_exists(Path("no-such-folder"))
@@ -133,13 +128,7 @@ def check_exists(path: Path) -> Path:
 
 
 def check_file(path: Path, *, holds: str = "labels and scores") -> None:
-    """Check that a path is a readable file with content.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is a folder, or a missing, unreadable or empty file.
-    """
+    """Check that a path is a readable file with content."""
     if path.is_dir():
         raise InvalidInputError(
             f"{path} is a folder, not a file; give one of its files, "

@@ -23,13 +23,6 @@ def complete_measure_lists(incomplete: str) -> list[tuple[str, str]]:
     return [(f"{before}{comma}{name}", title) for name, title in complete_measures()]
 
 
-def complete_definitions() -> list[tuple[str, str]]:
-    """Definitions of R-AUC and VUS."""
-    from vuskit.kernels.labels import DEFINITIONS
-
-    return [(one.name, one.title) for one in DEFINITIONS.values()]
-
-
 def complete_buffers() -> list[tuple[str, str]]:
     """Strategies for the buffer."""
     from vuskit.buffers import buffer_strategy_title, list_buffer_strategies

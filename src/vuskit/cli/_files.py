@@ -28,20 +28,6 @@ _PLAN = ".toml"
 def check_page(option: str, path: Path | None, *, made: Path | None = None) -> None:
     """Check early that a page can be written; no page is fine.
 
-    Parameters
-    ----------
-    option : str
-        Name of the option, for errors.
-    path : Path or None
-        Path of the page.
-    made : Path, optional
-        Folder that the command will create, with its parents.
-
-    Raises
-    ------
-    InvalidInputError
-        If the path does not end in .html, or its folder does not exist.
-
     Examples
     --------
     >>> check_page("--html", Path("scores.csv"))
@@ -63,11 +49,6 @@ def check_page(option: str, path: Path | None, *, made: Path | None = None) -> N
 
 def plan_folder(target: Path) -> Path:
     """Return the run folder of a plan, or the target itself.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is a plan that cannot be read.
 
     Examples
     --------

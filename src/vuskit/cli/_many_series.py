@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,12 +60,6 @@ class Request:
         """Return the evaluation as a plan of a benchmark."""
         from vuskit.bench.plan import make_plan
 
-        scores = _given(self.reading)
-        if (labels := self.reading.labels) is not None:
-            scores["labels"] = str(Path(labels).absolute())
-        root, files = find_files(self.paths, None if labels is None else Path(labels))
-        scores["folder"] = str(root.absolute())
-        scores["files"] = [str(file.absolute().relative_to(root.absolute())) for file in files]
         evaluate = _given(self.settings) | {
             "measures": [measure.name for measure in self.measures],
             "train_length": self.train_length,
@@ -73,11 +67,23 @@ class Request:
         executor = {} if self.executor is None else asdict(self.executor)
         document = {
             "folder": str(folder.absolute()),
-            "scores": [scores],
+            "scores": [scores_entry(self.paths, self.reading)],
             "evaluate": [_known(evaluate)],
             "executor": _known(executor),
         }
         return make_plan(document, base=Path.cwd(), name="the evaluation")
+
+
+def scores_entry(paths: Sequence[str], reading: Reading) -> dict[str, Any]:
+    """Return files and how to read them as ``[[scores]]`` of a plan."""
+    entry = _given(reading)
+    labels = None if reading.labels is None else Path(reading.labels)
+    if labels is not None:
+        entry["labels"] = str(labels.absolute())
+    root, files = find_files(paths, labels)
+    entry["folder"] = str(root.absolute())
+    entry["files"] = [str(file.absolute().relative_to(root.absolute())) for file in files]
+    return entry
 
 
 def _given(instance: Any) -> dict[str, Any]:

@@ -86,11 +86,6 @@ def _bad_parameter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 def parse_duration(text: str) -> float:
     """Parse a duration; return seconds.
 
-    Raises
-    ------
-    InvalidInputError
-        If it is not a duration.
-
     Examples
     --------
     >>> parse_duration("5m"), parse_duration("1h30m"), parse_duration("90"), parse_duration("2.5s")
@@ -299,13 +294,7 @@ _loaded: dict[Path, list[str]] = {}
 
 
 def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure, ...]:
-    """Return measures by name; by default the paper's and those that the file registers.
-
-    Raises
-    ------
-    InvalidInputError
-        If a name is unknown or the file cannot be run.
-    """
+    """Return measures by name; by default the paper's and those that the file registers."""
     own = []
     if load is not None:
         load_file(load)
@@ -316,13 +305,7 @@ def chosen_measures(names: list[str] | None, load: Path | None) -> tuple[Measure
 
 
 def load_file(path: Path) -> None:
-    """Run the Python file of ``--load`` once; it registers measures or studies.
-
-    Raises
-    ------
-    InvalidInputError
-        If it does not exist or fails.
-    """
+    """Run the Python file of ``--load`` once; it registers measures or studies."""
     from vuskit.store.identity import note_module  # slow import
 
     if path in _loaded:

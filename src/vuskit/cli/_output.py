@@ -10,19 +10,18 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from vuskit import __version__
 from vuskit._util.interrupts import begin_result
-from vuskit._util.tables import TableLayout, csv_text, plain_data
+from vuskit._util.tables import csv_text, plain_data
 from vuskit._util.text import escape_control, wrapped_table
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 _NARROWEST, _WIDEST = 40, 120
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -67,11 +66,6 @@ def clean_warnings() -> Iterator[None]:
 def chosen_format(**flags: bool) -> str:
     """Return the name of the flag that is set; "table" if none is.
 
-    Raises
-    ------
-    InvalidInputError
-        If several are set.
-
     Examples
     --------
     >>> chosen_format(json=False, csv=True)
@@ -109,19 +103,7 @@ def wrapped(text: str, indent: str = "  ") -> str:
 
 
 def emit(form: str, result: Any, *, text: Callable[[], str], **forms: Callable[[], str]) -> None:
-    """Write a result: its fields as JSON, or the text of another form.
-
-    Parameters
-    ----------
-    form : str
-        From `chosen_format`.
-    result : dataclass, mapping or list, or a function that returns it
-        What the JSON holds. Dataclasses and mappings also get the version of vuskit.
-    text : callable
-        Returns the text for reading.
-    **forms : callable
-        Return the text of other forms, such as ``csv=``.
-    """
+    """Write a result: its fields as JSON, or the text of another form."""
     if form == "json":
         data = plain_data(result() if callable(result) else result)
         write(json_text({"vuskit": __version__, **data} if isinstance(data, dict) else data))
@@ -160,17 +142,7 @@ def emit_table(
     records: Sequence[Mapping[str, Any]],
     shown: Mapping[str, str],
 ) -> None:
-    """Write records as JSON, csv, or a table of some of their fields.
-
-    Parameters
-    ----------
-    form : {"json", "csv", "table"}
-        Output form.
-    records : sequence of mappings
-        All with the same keys.
-    shown : mapping from str to str
-        Fields to show in a table, with their column headings.
-    """
+    """Write records as JSON, csv, or a table of some of their fields."""
     if form == "json":
         write(json_text(list(records)))
     elif form == "csv":
@@ -185,8 +157,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def frame_table(frame: pd.DataFrame) -> str:
-    """Return a table as text that fits the terminal."""
-    return replace(TableLayout.of_frame(frame), left=1).to_text(terminal_width())

@@ -130,13 +130,7 @@ def takes(**groups: Flags) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 def given_of(
     known: Mapping[str, Param], flags: Mapping[str, Any], assigned: Iterable[str]
 ) -> Given:
-    """Check the texts of flags and of ``--set``; flags that are None were not given.
-
-    Raises
-    ------
-    InvalidInputError
-        If a value is invalid or a name is unknown. The message names the option.
-    """
+    """Check the texts of flags and of ``--set``; flags that are None were not given."""
     found: Given = {}
     for name, value in flags.items():
         if value is None:

@@ -51,14 +51,7 @@ def _summary(progress: Progress) -> str:
 
 
 class RunDisplay:
-    """Progress of a benchmark run, on standard error.
-
-    Parameters
-    ----------
-    plain : bool, default=False
-        Write lines (at most one per ten seconds, and one per failure) instead of a bar, as
-        elsewhere than on a terminal.
-    """
+    """Progress of a benchmark run, on standard error."""
 
     def __init__(self, *, plain: bool = False) -> None:
         from rich.live import Live
@@ -153,15 +146,7 @@ class RunDisplay:
 
 
 class ProgressBar:
-    """Bar on a terminal that appears after a delay; elsewhere, nothing.
-
-    Parameters
-    ----------
-    title : str
-        Text next to the bar.
-    delay : float, optional
-        Seconds before the bar appears; two by default.
-    """
+    """Bar on a terminal that appears after a delay; elsewhere, nothing."""
 
     def __init__(self, title: str = "", *, delay: float | None = None) -> None:
         self.title = title

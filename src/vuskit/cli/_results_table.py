@@ -124,13 +124,7 @@ class Selection:
 
 
 def read_results(path: Path) -> Results:
-    """Read the values of a run folder, plan, pack, csv or parquet file.
-
-    Raises
-    ------
-    InvalidInputError
-        If the path is something else, such as the scores of one series.
-    """
+    """Read the values of a run folder, plan, pack, csv or parquet file."""
     from vuskit.bench import Run
 
     path = plan_folder(path)
@@ -185,13 +179,7 @@ def _read_file(path: Path) -> pd.DataFrame:
 
 
 def chosen_measure(frame: pd.DataFrame, measure: str | None) -> tuple[str | None, str]:
-    """Return the measure to compare by, and a note if it was chosen by default.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is not in the table or has no values, or if there is no obvious default.
-    """
+    """Return the measure to compare by, and a note if it was chosen by default."""
     if _DETECTOR not in frame.columns:
         return measure, ""
     named = _measures(frame)
@@ -374,17 +362,7 @@ def selected(
 def long_values(
     frame: pd.DataFrame, measures: Sequence[str | None], *, settings: str | None
 ) -> pd.DataFrame:
-    """Return one row per value of some measures, from a long or wide table.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Long, with one column per measure, or with one column per detector.
-    measures : sequence of str or None
-        Names in the table; None for the unnamed values of a wide table.
-    settings : str, optional
-        As for `selected`.
-    """
+    """Return one row per value of some measures, from a long or wide table."""
     if _DETECTOR not in frame.columns:
         place = _place(frame)
         numbers = [str(name) for name in frame.select_dtypes("number").columns]
@@ -452,13 +430,7 @@ def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
 
 
 def settings_of(frame: pd.DataFrame, wanted: str | None) -> pd.DataFrame:
-    """Return the rows of one evaluation setting; averages over several are meaningless.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are several and none was chosen, or the chosen one is not there.
-    """
+    """Return the rows of one evaluation setting; averages over several are meaningless."""
     if "settings" not in frame.columns:
         return frame
     present = [str(name) for name in dict.fromkeys(frame["settings"])]

@@ -97,11 +97,6 @@ class _Series:
         """Return the numbers of the series of one table, which never match each other.
 
         Series match by content, then by equal names, then by names without case and endings.
-
-        Raises
-        ------
-        InvalidInputError
-            If several names of this table match one series, or one name matches several.
         """
         found: dict[Key, int] = {}
         rest = list(keys)
@@ -195,29 +190,7 @@ def _without_endings(name: str) -> str:
 def read_sources(
     paths: Sequence[Path], *, measure: str | None = None, settings: str | None = None
 ) -> tuple[Results, tuple[str, ...]]:
-    """Read one table, or several as one table of their common series.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Run folders, plans, packs, csv or parquet files.
-    measure : str, optional
-        Measure of the values in tables with one column per detector.
-    settings : str, optional
-        Settings to use in tables with several.
-
-    Returns
-    -------
-    Results
-        Detectors that are in several tables get the name of their table: ``LOF (A)``.
-    tuple of str
-        Notes for the user about matched series and different settings.
-
-    Raises
-    ------
-    InvalidInputError
-        If a table cannot be read or does not name its series, or no series is in all tables.
-    """
+    """Read one table, or several as one table of their common series."""
     if len(paths) == 1:
         return read_results(paths[0]), ()
     pandas = require("pandas", purpose="vuskit compare")

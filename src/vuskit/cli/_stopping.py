@@ -23,20 +23,7 @@ _STOP_SIGNALS = ("SIGTERM", "SIGHUP")
 
 @contextlib.contextmanager
 def resumable(folder: Path, command: Sequence[str] | None = None) -> Iterator[None]:
-    """On Ctrl-C and similar signals, print where finished work is and how to resume.
-
-    Parameters
-    ----------
-    folder : Path
-        Where finished work is.
-    command : sequence of str, optional
-        Command that resumes. Default: the command that was called.
-
-    Raises
-    ------
-    typer.Exit
-        After the message.
-    """
+    """On Ctrl-C and similar signals, print where finished work is and how to resume."""
     try:
         with _stop_signals():
             yield

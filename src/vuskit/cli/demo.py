@@ -185,13 +185,7 @@ def _table(run: Run, measures: Sequence[str] | None = None) -> PublicationTable:
 
 
 def _claim(folder: Path, plan: str) -> None:
-    """Create the folder, or reuse that of an earlier demo, and write the plan.
-
-    Raises
-    ------
-    InvalidInputError
-        If the path exists and is not the folder of a demo.
-    """
+    """Create the folder, or reuse that of an earlier demo, and write the plan."""
     path = folder / "plan.toml"
     own = folder.is_dir() and (not any(folder.iterdir()) or _is_demo(path))
     if folder.exists() and not own:

@@ -99,13 +99,6 @@ class StudyReader:
 
     Default folders are ``studies`` in the run folder and next to it, and the default output of
     `vuskit study`. Outside the run folder, only studies of this run count.
-
-    Parameters
-    ----------
-    place : Path
-        The run folder.
-    named : sequence of Path, optional
-        Folders that must hold studies.
     """
 
     def __init__(self, place: Path, named: Sequence[Path] = ()) -> None:
@@ -117,13 +110,7 @@ class StudyReader:
         self._results: list[Any] = []
 
     def __call__(self) -> list[Any]:
-        """Return the results; the same list unless files changed.
-
-        Raises
-        ------
-        InvalidInputError
-            If a named folder holds no studies.
-        """
+        """Return the results; the same list unless files changed."""
         files = [file for folder in (*self._named, *self._usual) for file in _results_in(folder)]
         state = [(str(file), file.stat().st_mtime_ns) for file in files]
         if state != self._state:

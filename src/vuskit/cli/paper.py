@@ -210,13 +210,7 @@ def _write_readings(
     others: dict[str, Any],
     form: str,
 ) -> None:
-    """Check the findings under all readings.
-
-    Raises
-    ------
-    InvalidInputError
-        If an option about exhibits is given.
-    """
+    """Check the findings under all readings."""
     from vuskit.paper import check_readings
 
     given = [name for name, value in others.items() if value]
@@ -274,13 +268,7 @@ def _shown_by(bar: ProgressBar) -> Callable[[Any], None]:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """Parse ``A:B``.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is something else.
-    """
+    """Parse ``A:B``."""
     first, colon, second = (part.strip() for part in text.partition(":"))
     if not (first and colon and second):
         raise InvalidInputError(f"`--pairs` must be two detectors such as AE:OCSVM, got {text!r}")

@@ -21,25 +21,6 @@ KEEP = "keep"  # pass NaN through, for detectors that handle it
 def read_values(argument: str, series: Any, *, impute: str | None = None) -> Floats:
     """Convert a series to a read-only array of shape (n, d).
 
-    Parameters
-    ----------
-    argument : str
-        Name of the series in errors.
-    series : array-like of shape (n,) or (n, d), or an object with such ``values``
-        The series; never modified, and copied only if necessary.
-    impute : str, optional
-        A key of `IMPUTERS`, or `KEEP`. Without it, NaN is an error.
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-        Finite values, or NaN where it is kept.
-
-    Raises
-    ------
-    InvalidInputError
-        If the series is empty, not numeric, not 1-D or 2-D, or holds NaN or infinity.
-
     Examples
     --------
     >>> read_values("series", [1, 2, 3]).shape

@@ -68,13 +68,7 @@ def _required(check: Callable[[str, Any], Any]) -> dict[str, Param]:
 
 @dataclasses.dataclass(kw_only=True, repr=False, eq=False)
 class _WindowEstimator(WindowModel):
-    """An estimator of another library, fitted to windows.
-
-    Parameters
-    ----------
-    max_train_windows : int or None, default=None
-        Maximum number of training windows; uses a random sample if there are more.
-    """
+    """An estimator of another library, fitted to windows."""
 
     estimator: Any = dataclasses.field(kw_only=False, metadata=_required(_having("fit")))
     max_train_windows: int | None = param(None, optional(whole(2)))
@@ -345,23 +339,6 @@ def is_model_name(name: str) -> bool:
 
 def find_model_class(name: str) -> type:
     """Return the class of a model, given as ``library:Class``.
-
-    Parameters
-    ----------
-    name : str
-        ``"pyod:KNN"``, ``"sklearn:IsolationForest"``, ``"aeon:KMeansAD"``.
-
-    Returns
-    -------
-    type
-        The class; only its module is imported.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the library, or one that the model needs, is not installed.
-    InvalidInputError
-        If the library has no such class; suggests a similar one.
 
     Examples
     --------

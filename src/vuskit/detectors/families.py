@@ -21,11 +21,6 @@ _OTHER_NAMES = {"lstm": "lstm_ad", "deepant": "cnn", "autoencoder": "ae", "matri
 def detector_family(name: str) -> str:
     """Return the family of a detector; empty if unknown.
 
-    Parameters
-    ----------
-    name : str
-        Registered name, title or common name of the detector.
-
     Examples
     --------
     >>> detector_family("lof"), detector_family("LSTM-AD"), detector_family("mine")

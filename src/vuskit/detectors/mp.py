@@ -57,23 +57,7 @@ def require_stumpy(name: str) -> None:
 
 
 def nearest_distances(series: Floats, window: int, reference: Floats | None = None) -> Floats:
-    """Return the distance of each z-normalized window to the nearest window of the reference.
-
-    Parameters
-    ----------
-    series : ndarray of shape (n,)
-        The series.
-    window : int
-        Length of the windows, at least 3.
-    reference : ndarray of shape (m,), optional
-        Series to search for neighbors. Defaults to the series itself, excluding windows that start
-        within a quarter of the window's length.
-
-    Returns
-    -------
-    ndarray of shape (n - window + 1,)
-        Finite distances.
-    """
+    """Return the distance of each z-normalized window to the nearest window of the reference."""
     stumpy = require("stumpy", purpose="matrix profiles")
     with warnings.catch_warnings():
         # Repeated windows have distance zero; stumpy then warns of an unintended self-join.

@@ -106,21 +106,6 @@ def list_detectors() -> tuple[str, ...]:
 def detector_class(name: str) -> type[Detector]:
     """Return the class of a detector by name.
 
-    Parameters
-    ----------
-    name : str
-        A name from `list_detectors`.
-
-    Returns
-    -------
-    type
-        A subclass of `Detector`.
-
-    Raises
-    ------
-    InvalidInputError
-        If the name is unknown; suggests similar names.
-
     Examples
     --------
     >>> detector_class("lof").title

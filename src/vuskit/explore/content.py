@@ -33,13 +33,7 @@ class UnknownSeriesError(InvalidInputError):
 
 
 class Content(ABC):
-    """A run or saved scores; several threads may call its methods.
-
-    Parameters
-    ----------
-    place : Path
-        Run folder, pack, or file or folder of saved scores.
-    """
+    """A run or saved scores; several threads may call its methods."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -72,13 +66,7 @@ class Content(ABC):
         """Read a series and its scores."""
 
     def read(self, identity: str) -> ScoredSeries:
-        """Return a series with its scores; the series read last are kept.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such series, or it or its scores cannot be read.
-        """
+        """Return a series with its scores; the series read last are kept."""
         with self._reading:
             if identity not in self._kept:
                 self._kept[identity] = self._read(identity)
@@ -88,13 +76,7 @@ class Content(ABC):
             return self._kept[identity]
 
     def evaluation(self, identity: str) -> EvaluationReport:
-        """Return the evaluation of a series, for its page.
-
-        Raises
-        ------
-        InvalidInputError
-            If the series was not evaluated or cannot be read.
-        """
+        """Return the evaluation of a series, for its page."""
         scored, report = self.read(identity), self.report()
         place = [one.hash for one in report.series].index(identity)
         settings = report.settings[0] if report.settings else ""

@@ -114,15 +114,7 @@ def _recall(zones: Zones, zone: Ints, begin: Ints, end: Ints) -> Floats:
 
 
 def recall_loss(zones: Zones, left: Ints, right: Ints) -> Floats:
-    """Return the recall that an event loses by a gap between predicted pieces, as a length.
-
-    Parameters
-    ----------
-    zones : Zones
-        Zone of each gap.
-    left, right : ndarray of int
-        End of the prediction before the gap and start of the one after it; -1 if there is none.
-    """
+    """Return the recall that an event loses by a gap between predicted pieces, as a length."""
     begin = np.maximum(np.where(left < 0, zones.left, left), zones.start)
     end = np.minimum(np.where(right < 0, zones.right, right), zones.stop)
     middle: Floats = np.clip((left + right) / 2, begin, np.maximum(begin, end))

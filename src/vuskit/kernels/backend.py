@@ -22,15 +22,7 @@ except ImportError:
 
 
 def native_core() -> Any:
-    """Return the native library, or None if NumPy computes the kernels.
-
-    Raises
-    ------
-    MissingDependencyError
-        If ``VUSKIT_CORE=native`` is set and the library was not built.
-    InvalidInputError
-        If ``VUSKIT_CORE`` has another value.
-    """
+    """Return the native library, or None if NumPy computes the kernels."""
     wanted = os.environ.get("VUSKIT_CORE") or None  # an empty variable counts as not set
     if wanted is None:
         return _library

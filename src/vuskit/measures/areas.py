@@ -98,13 +98,7 @@ class AreaSettings:
     def of(
         cls, settings: EvaluationSettings, buffer: int, *, with_volume: bool = True
     ) -> AreaSettings:
-        """Return the area settings for validated settings and a chosen buffer.
-
-        Raises
-        ------
-        InvalidInputError
-            If the volume would have too many buffer lengths.
-        """
+        """Return the area settings for validated settings and a chosen buffer."""
         longest = None
         if with_volume:
             longest = round(settings.volume_factor * buffer)
@@ -201,13 +195,7 @@ class BufferedLabels:
         return NativePlan(core, self.labels.bounds, self.labels.n, widths)
 
     def check_grid(self, thresholds: int | None) -> None:
-        """Reject a grid of thresholds that does not fit into the available memory.
-
-        Raises
-        ------
-        InvalidInputError
-            If the grid is too large. The message gives the largest possible grid.
-        """
+        """Reject a grid of thresholds that does not fit into the available memory."""
         if thresholds is not None and thresholds > SMALL_GRID:
             lanes = min(self.settings.widths.size, _LANES)
             rows = self.plan.existence.n_events.size
@@ -215,13 +203,7 @@ class BufferedLabels:
             _check_memory("thresholds", thresholds, each, _FEWER_THRESHOLDS)
 
     def check_surface(self, thresholds: int) -> None:
-        """Reject a surface (buffer lengths x thresholds) that does not fit into memory.
-
-        Raises
-        ------
-        InvalidInputError
-            If the surface is too large. The message gives the largest number of thresholds.
-        """
+        """Reject a surface (buffer lengths x thresholds) that does not fit into memory."""
         each = _CELL_BYTES * self.settings.widths.size
         _check_memory("thresholds", thresholds, each, "or use a larger `step`")
 
@@ -310,23 +292,7 @@ def rank_score(
     with_levels: bool = True,
     threads: int = 1,
 ) -> Ranks:
-    """Rank one score with the core in use.
-
-    Parameters
-    ----------
-    labels : Labels
-        The labels.
-    scores : ndarray
-        Checked scores.
-    buffered : BufferedLabels, optional
-        Labels with buffers, for areas.
-    grid : int, optional
-        Number of thresholds of the areas; by default every distinct score is a threshold.
-    with_levels : bool, default=True
-        Whether levels will be needed too, so that one pass over the scores suffices.
-    threads : int, default=1
-        Number of threads over the buffer lengths.
-    """
+    """Rank one score with the core in use."""
     core = native_core()
     if core is not None and (buffered is None or buffered.native is not None):
         return NativeRanks(core, labels, scores, buffered, grid, threads)

@@ -83,13 +83,7 @@ def evaluate_batch(
     settings: EvaluationSettings,
     measures: Sequence[str],
 ) -> BatchResult:
-    """Evaluate valid series with measures and settings for which `can_batch` holds.
-
-    Raises
-    ------
-    InvalidInputError
-        If the values of one series cannot be computed, for example for lack of memory.
-    """
+    """Evaluate valid series with measures and settings for which `can_batch` holds."""
     buffers = _choose_buffers(labels, offsets, settings)
     excess = _find_excess(labels, offsets, settings, measures, buffers)
     if native_core() is None or _is_coarse(labels, offsets, settings):

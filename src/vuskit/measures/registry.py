@@ -257,13 +257,7 @@ _PLUGINS = EntryPointGroup(
 
 
 def check_option(measure: str, function: Callable[..., float], option: str) -> None:
-    """Check that a function accepts an option; its first two arguments are not options.
-
-    Raises
-    ------
-    InvalidInputError
-        If the option is unknown. The message suggests the closest name.
-    """
+    """Check that a function accepts an option; its first two arguments are not options."""
     parameters = list(inspect.signature(function).parameters.values())
     known = [
         one.name
@@ -757,18 +751,6 @@ def main_measure(names: Sequence[str]) -> str:
 def resolve_measures(measures: Measures, *, name: str = "measures") -> tuple[Measure, ...]:
     """Return the measures for a group, name, title, function, or list of these, without duplicates.
 
-    Parameters
-    ----------
-    measures : "paper", "extra", "all", name, title, measure, function, or iterable of these
-        Requested measures. Functions must belong to registered measures.
-    name : str, default="measures"
-        Name of the argument in errors.
-
-    Raises
-    ------
-    InvalidInputError
-        If the list is empty, a measure is not registered, or two measures have the same name.
-
     Examples
     --------
     >>> [measure.title for measure in resolve_measures(["vus_pr", "paper"])][:3]
@@ -828,20 +810,6 @@ def with_measure_options(
     measures: Iterable[Measure], options: Iterable[str], *, rename: bool = False
 ) -> tuple[Measure, ...]:
     """Return measures with options such as ``"range_recall.alpha=0.2"``.
-
-    Parameters
-    ----------
-    measures : iterable of Measure
-        The measures.
-    options : iterable of str
-        Texts of the form NAME.OPTION=VALUE.
-    rename : bool, default=False
-        Whether options become part of the names, as in :meth:`Measure.with_options`.
-
-    Raises
-    ------
-    InvalidInputError
-        If an option is unknown or invalid, or names a measure that is not in `measures`.
 
     Examples
     --------

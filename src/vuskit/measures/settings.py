@@ -307,15 +307,7 @@ class EvaluationSettings(Checked):
 def settings_from(
     settings: EvaluationSettings | None, options: Mapping[str, Any]
 ) -> EvaluationSettings:
-    """Return settings with keywords applied, or settings from keywords alone.
-
-    Raises
-    ------
-    TypeError
-        If a keyword is unknown, or neither a buffer nor settings are given.
-    InvalidInputError
-        If a value is invalid.
-    """
+    """Return settings with keywords applied, or settings from keywords alone."""
     for name in options:
         if name not in SettingOptions.__annotations__:
             known = (*SettingOptions.__annotations__, "measures", "values", "settings", "threads")
@@ -335,15 +327,7 @@ def settings_from(
 def settings_for(
     measures: Iterable[Measure], settings: EvaluationSettings | None, options: Mapping[str, Any]
 ) -> EvaluationSettings:
-    """Return settings from keywords; the buffer is optional if no measure uses one.
-
-    Raises
-    ------
-    TypeError
-        If a keyword is unknown, or a measure needs a buffer and none is given.
-    InvalidInputError
-        If a value is invalid.
-    """
+    """Return settings from keywords; the buffer is optional if no measure uses one."""
     if settings is None and "buffer" not in options:
         needing = [one.name for one in measures if one.uses_buffer and "buffer" not in one.options]
         if needing:

@@ -177,13 +177,7 @@ def surface_to_draw(
     thresholds: int | None,
     **options: Any,
 ) -> Surface:
-    """Compute a surface for plots: like :func:`surface`, but without a warning for coarse grids.
-
-    Raises
-    ------
-    InvalidInputError
-        As for :func:`surface`.
-    """
+    """Compute a surface for plots: like :func:`surface`, but without a warning for coarse grids."""
     settings = EvaluationSettings(buffer=buffer, thresholds=thresholds, **options)
     labels, scores = _checked(y_true, y_score, settings.nan)
     buffered = PreparedLabels(labels).buffered(settings, with_volume=True)

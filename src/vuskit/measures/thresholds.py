@@ -278,13 +278,7 @@ def is_best(rule: ThresholdRule) -> bool:
 
 
 def check_rule(rule: ThresholdRule, *, name: str = "threshold") -> ThresholdRule:
-    """Check a threshold: a callable rule, the name of a rule, or a number.
-
-    Raises
-    ------
-    InvalidInputError
-        If the threshold is none of them.
-    """
+    """Check a threshold: a callable rule, the name of a rule, or a number."""
     if isinstance(rule, str):
         if rule in _RULES or is_best(rule) or _PLUGINS.load(rule):
             return rule
@@ -299,11 +293,6 @@ def threshold_value(rule: ThresholdRule, scores: NDArray[Any]) -> Threshold:
 
     A comparison with single-precision scores would round a plain float to their precision. Integers
     that doubles would round stay integers.
-
-    Raises
-    ------
-    InvalidInputError
-        If the name is unknown, the rule needs the labels, or the result is not a number.
     """
     if is_best(rule):
         raise InvalidInputError(

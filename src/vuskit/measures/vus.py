@@ -34,13 +34,7 @@ _JOURNAL = "VUS: Effective and Efficient Accuracy Measures for Time-Series Anoma
 
 
 def check_algorithm(settings: EvaluationSettings, options: Mapping[str, Any]) -> None:
-    """Reject settings that the algorithms of the paper do not support.
-
-    Raises
-    ------
-    InvalidInputError
-        If the number of thresholds is missing, or the definition or side is not the default.
-    """
+    """Reject settings that the algorithms of the paper do not support."""
     algorithm = options.get("algorithm", "fast")
     if algorithm == "fast":
         return

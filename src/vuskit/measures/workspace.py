@@ -66,13 +66,7 @@ class PreparedLabels:
         self._buffered: dict[AreaSettings, BufferedLabels] = {}
 
     def choose_buffer(self, settings: EvaluationSettings) -> BufferChoice:
-        """Return the buffer of this series.
-
-        Raises
-        ------
-        InvalidInputError
-            As for :meth:`EvaluationSettings.choose_buffer`.
-        """
+        """Return the buffer of this series."""
         if not isinstance(settings.buffer, str):
             return settings.choose_buffer()
         key = settings.buffer, settings.buffer_fallback
@@ -155,23 +149,7 @@ class Prediction:
 
 
 class Workspace:
-    """One score of one series, the settings, and everything computed from them so far.
-
-    Parameters
-    ----------
-    prepared : PreparedLabels
-        The labels.
-    scores : ndarray or None
-        Checked scores; None if a prediction is given.
-    settings : EvaluationSettings
-        Settings of all measures, unless a measure fixes its own.
-    needs : mapping
-        Parts that will be needed, so that one pass over the scores computes all; see ``Needs``.
-    prediction : ndarray of bool, optional
-        A prediction instead of scores.
-    threads : int, default=1
-        Number of threads over the buffer lengths of VUS.
-    """
+    """One score of one series, the settings, and everything computed from them so far."""
 
     def __init__(
         self,
@@ -315,17 +293,7 @@ class Workspace:
     # Predictions
 
     def predict(self, best: Finder, changes: Mapping[str, Any], **options: Any) -> Prediction:
-        """Return the prediction at the threshold of the settings.
-
-        Parameters
-        ----------
-        best : callable
-            ``best(scores, labels, **options)`` returns the threshold for ``"best"``.
-        changes : mapping
-            May contain a ``threshold`` that overrides the settings.
-        **options
-            Options of ``best``.
-        """
+        """Return the prediction at the threshold of the settings."""
         if self._given is not None:
             return self._keep("given", lambda: Prediction(self.labels, given=self._given))
         rule = changes.get("threshold", self.settings.threshold)
@@ -412,13 +380,7 @@ def warn_long_buffer(excess: str) -> None:
 
 
 def check_k(k: int, n: int) -> int:
-    """Check that the k of Precision@k is at most the number of points.
-
-    Raises
-    ------
-    InvalidInputError
-        If k is larger.
-    """
+    """Check that the k of Precision@k is at most the number of points."""
     if k > n:
         raise InvalidInputError(f"`k` must be at most the number of points {n}, got {k}; use less")
     return k

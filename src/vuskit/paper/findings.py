@@ -318,19 +318,7 @@ def list_statements() -> tuple[Statement, ...]:
 
 
 def check_statements(material: Material) -> FindingTable:
-    """Check all statements of the paper.
-
-    Parameters
-    ----------
-    material : Material
-        Results of the studies.
-
-    Returns
-    -------
-    FindingTable
-        Statements that the data cannot decide are not checkable here. Statements whose results
-        were not requested are not checked. Both come with the reason.
-    """
+    """Check all statements of the paper."""
     return FindingTable(tuple(_checked(one, material) for one in list_statements()))
 
 

@@ -66,15 +66,7 @@ class Material:
     _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 
     def result(self, name: str) -> Any:
-        """Return a result.
-
-        Raises
-        ------
-        NotRequestedError
-            If it was not computed because no chosen exhibit needs it.
-        NotPossibleError
-            If the data does not allow it; the message says why.
-        """
+        """Return a result."""
         if name not in self.results:
             raise NotRequestedError(f"the result of {name} was not requested")
         found = self.results[name]
@@ -90,18 +82,7 @@ class Material:
     timing_series = _Result[TimingResult]()  # on the given series
 
     def summary(self, average: str = "mean") -> Summary:
-        """Return the ranks in all studies.
-
-        Parameters
-        ----------
-        average : {"mean", "median"}
-            Average of z that stands for separability; the paper uses the mean.
-
-        Raises
-        ------
-        NotPossibleError
-            If a study is missing.
-        """
+        """Return the ranks in all studies."""
         if average not in self._summaries:
             separability = self.separability.with_options(average=average)
             found = summarize(self.robustness, separability, self.consistency)
@@ -129,18 +110,7 @@ class Material:
         return self.consistency.series_named(series).buffer
 
     def scored(self, series: str) -> ScoredSeries:
-        """Return a series with its scores, read once.
-
-        Parameters
-        ----------
-        series : str
-            Data set and name.
-
-        Raises
-        ------
-        NotPossibleError
-            If there is no such series.
-        """
+        """Return a series with its scores, read once."""
         if series not in self._read:
             names = [one.name for one in self.consistency.inputs]
             known = dict(zip(names, self.sources_used, strict=True))

@@ -52,28 +52,7 @@ def evaluate_loaded(
     interval: float | None = None,
     chance: int | None = None,
 ) -> EvaluatedSeries:
-    """Evaluate all scores of a series; measures of the user that fail are left out.
-
-    Parameters
-    ----------
-    loaded : Loaded
-        The series and its scores.
-    settings : EvaluationSettings
-        Settings of the measures.
-    measures : sequence of Measure
-        Measures to compute.
-    train_length : int, "auto" or None
-        Leading points to exclude; "auto": the training part that the file name declares.
-    interval : float, optional
-        Confidence level of an interval for each value.
-    chance : int, optional
-        Number of random scores for the chance level; by default up to 20.
-
-    Raises
-    ------
-    InvalidInputError
-        If the labels have one class only, no measure has a buffer, or a score is unusable.
-    """
+    """Evaluate all scores of a series; measures of the user that fail are left out."""
     scored = loaded.scored()
     n_points, declared = scored.series.n_points, scored.series.train_length
     part = TrainingPart(loaded.file_name, loaded.file_name, n_points, declared)

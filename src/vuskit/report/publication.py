@@ -306,15 +306,7 @@ def _best_two(texts: Iterable[str], *, higher: bool) -> tuple[str | None, str | 
 
 
 def table_page(tables: Sequence[TableForms], *, title: str) -> str:
-    """Return a self-contained HTML page with some tables.
-
-    Parameters
-    ----------
-    tables : sequence of results
-        Anything with ``to_html()``.
-    title : str
-        Heading of the page.
-    """
+    """Return a self-contained HTML page with some tables."""
     said = html.escape(title)
     body = "\n".join(table.to_html() for table in tables)
     return (

@@ -139,11 +139,5 @@ def with_titles(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as csv or parquet, depending on the extension.
-
-    Raises
-    ------
-    InvalidInputError
-        If the extension is another one.
-    """
+    """Write a table as csv or parquet, depending on the extension."""
     _WRITERS[check_choice("path", path.suffix.lstrip("."), TABLE_FORMATS)](frame, path)

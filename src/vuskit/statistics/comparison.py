@@ -48,17 +48,6 @@ _FEWEST_FOR_FRIEDMAN = 3
 _MOST_UNJOINED = 12
 
 
-def list_pairwise_tests() -> list[str]:
-    """Return the names of the pairwise tests that :func:`compare` accepts.
-
-    Examples
-    --------
-    >>> list_pairwise_tests()
-    ['wilcoxon', 'nemenyi']
-    """
-    return list(_TESTS)
-
-
 @dataclass(frozen=True, eq=False)
 class TableComparison(TableForms):
     """Comparison of the columns of a table.
@@ -342,20 +331,6 @@ def compare_columns(
     seed: int = 0,
 ) -> TableComparison:
     """Compare the columns of a table; its rows are series.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        NaN marks a missing cell.
-    title : str
-        Name of the values.
-    higher_is_better, alpha, test, missing, n_resamples, seed
-        As for :func:`compare`.
-
-    Raises
-    ------
-    InvalidInputError
-        If the table is too small or an option is unknown.
 
     Examples
     --------

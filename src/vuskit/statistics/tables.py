@@ -90,38 +90,12 @@ _MISSING: Mapping[str, Callable[[pd.DataFrame, bool], pd.DataFrame]] = {
 }
 
 
-def list_missing_policies() -> list[str]:
-    """Return the names of the policies for missing cells.
-
-    Examples
-    --------
-    >>> list_missing_policies()
-    ['drop', 'worst', 'raise']
-    """
-    return list(_MISSING)
-
-
 def complete_rows(
     table: ArrayLike | pd.DataFrame, *, missing: str = "drop", higher_is_better: bool = True
 ) -> tuple[pd.DataFrame, int]:
     """Return the table without missing cells, and the number of dropped rows.
 
     Cells are rounded to twelve significant digits, so that rounding errors do not break ties.
-
-    Parameters
-    ----------
-    table : array-like or pandas.DataFrame of shape (n, k)
-        Rows are series, columns are detectors or measures; NaN marks a missing cell.
-    missing : {"drop", "worst", "raise"}, default="drop"
-        ``"drop"`` drops rows with a missing cell, ``"worst"`` ranks the cell last in its row,
-        ``"raise"`` raises an error.
-    higher_is_better : bool, default=True
-        Direction, for ``"worst"``.
-
-    Raises
-    ------
-    InvalidInputError
-        If the table is not numeric, too small or infinite, or has a missing cell with ``"raise"``.
 
     See Also
     --------

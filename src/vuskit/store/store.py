@@ -882,9 +882,6 @@ def _take_lock(path: Path) -> int:
 
 SCHEMA_VERSION = 6
 
-TABLES = ("starts", "results", "planned", "series", "measures", "sources")
-"""Names of the tables; rows refer only to rows of the same table."""
-
 _SCHEMA = """
 -- One row per start of the command; the last one is the current plan.
 CREATE TABLE starts (

@@ -7,7 +7,7 @@ and noise. The z statistic tells how far apart a measure keeps the two detectors
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -48,7 +48,6 @@ from vuskit.studies.sources import SeriesNames
 Values = NDArray[np.float64]
 _FIRST_PAIRS, _MOST_PAIRS = "first pairs", 4
 Pairs = tuple[tuple[str, str], ...]
-Criterion = Callable[[NDArray[np.bool_], Values], float]
 
 
 def z_statistic(first: Values, second: Values, *, unit: str = "standard-error") -> float:

@@ -35,13 +35,7 @@ def open_run(target: Path) -> Run:
 
 
 def plan_of(target: Path, *, allow_code: bool) -> Plan:
-    """Return the plan of a target: a plan file, or the plan stored in a run folder.
-
-    Raises
-    ------
-    InvalidInputError
-        If a stored plan names code and `allow_code` is false.
-    """
+    """Return the plan of a target: a plan file, or the plan stored in a run folder."""
     from vuskit.bench import load_plan
 
     run = open_run(target)

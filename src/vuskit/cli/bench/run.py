@@ -143,30 +143,7 @@ def _run(
     plain: bool = False,
     new_failures_only: bool = False,
 ) -> None:
-    """Run the remaining jobs of a plan; show progress and a summary.
-
-    Parameters
-    ----------
-    plan : Plan
-        Plan to run.
-    form : {"table", "json"}
-        Form of the summary.
-    target : Path
-        Plan or folder given by the user.
-    command : {"run", "retry"}
-        Command that resumes after a stop.
-    reread : bool, default=False
-        Read every series again.
-    plain : bool, default=False
-        Print lines instead of a progress bar.
-    new_failures_only : bool, default=False
-        Ignore jobs that failed in earlier runs when exiting.
-
-    Raises
-    ------
-    typer.Exit
-        If the run was stopped, or jobs failed.
-    """
+    """Run the remaining jobs of a plan; show progress and a summary."""
     from vuskit.bench import Run
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay

@@ -20,26 +20,7 @@ def comparison_page_html(
     forest: ForestDisplay | None = None,
     title: str = "",
 ) -> str:
-    """Return the page of a comparison.
-
-    Parameters
-    ----------
-    comparison : TableComparison
-        Result of :func:`vuskit.studies.compare`.
-    tables : sequence of results
-        Tables to show below the verdict; anything with ``to_html()``.
-    verdict : Verdict, optional
-        Verdict of the comparison, if it knows more than the comparison itself.
-    forest : ForestDisplay, optional
-        Means with intervals, if they show more than the comparison itself.
-    title : str, optional
-        Heading; by default the measure.
-
-    Returns
-    -------
-    str
-        One self-contained HTML document; it uses no network.
-    """
+    """Return the page of a comparison."""
     heading = title or f"Comparison by {comparison.title}"
     displays = {
         "forest": forest or comparison.forest(),

@@ -463,11 +463,6 @@ def series_page_html(report: EvaluationReport, *, detectors: Sequence[str] = ())
 def empty_page_html() -> str:
     """Return the page without data, which evaluates the files dropped on it.
 
-    Returns
-    -------
-    str
-        One self-contained HTML document; it uses no network.
-
     Examples
     --------
     >>> len(empty_page_html()) < 500_000

@@ -108,15 +108,7 @@ def write_comparison(
     figure_format: str = "png",
     latex: bool = False,
 ) -> list[Path]:
-    """Write a comparison: ranks, pairs with effect sizes, diagram, matrix and a page.
-
-    Parameters
-    ----------
-    comparison : TableComparison
-        Result of :func:`vuskit.studies.compare`.
-    folder, figure_format, latex
-        As for :func:`write_study`.
-    """
+    """Write a comparison: ranks, pairs with effect sizes, diagram, matrix and a page."""
     writer = _Folder("comparison", folder, figure_format, "csv", latex, {})
     writer.table("ranks", comparison.to_frame())
     writer.table("pairs", comparison.pairs_frame())
