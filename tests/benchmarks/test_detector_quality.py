@@ -81,7 +81,7 @@ def test_results_are_saved_and_not_computed_again(data, tmp_path, monkeypatch, c
     assert quality.main() == 0
     lines = results.read_text().splitlines()
     assert [json.loads(line)["points"] for line in lines] == [299, 399]
-    assert all(json.loads(line)["pearson"] > 0.9999 for line in lines)
+    assert all(json.loads(line)["pearson"][0] > 0.9999 for line in lines)
     assert json.loads(summary.read_text())[0]["median_pearson"] > 0.9999
     assert "| `poly` | 2 | 1.0000 |" in capsys.readouterr().out
     monkeypatch.setattr(quality, "measure", None)
@@ -89,23 +89,36 @@ def test_results_are_saved_and_not_computed_again(data, tmp_path, monkeypatch, c
     assert results.read_text().splitlines() == lines
 
 
-def row(series, seed, auc, pearson):
+def row(series, aucs, pearson, pearson_of_seeds):
     return {
         "name": "norma",
         "series": series,
-        "seed": seed,
+        "seeds": len(aucs),
         "pearson": pearson,
-        "auc_roc": auc,
+        "pearson_of_seeds": pearson_of_seeds,
+        "auc_roc": aucs,
         "saved_auc_roc": 0.5,
     }
 
 
-def test_the_summary_counts_the_first_seed_and_the_spread_of_all():
-    rows = [row("a", 0, 0.6, 0.9), row("a", 1, 0.8, 0.1), row("b", 0, 0.5, None)]
+def test_the_summary_has_the_agreement_of_seeds_beside_that_with_saved_scores():
+    rows = [row("a", [0.6, 0.8], [0.9, 0.7], [0.85]), row("b", [0.5, 0.5], [None, None], [None])]
     summary = quality.summarize(rows, "norma")
     assert summary["series"] == 2
-    assert summary["median_pearson"] == 0.9
-    assert summary["median_auc_difference"] == pytest.approx(0.05)
-    assert summary["median_spread"] == pytest.approx(np.std([0.6, 0.8], ddof=1))
+    assert summary["median_pearson"] == pytest.approx(0.8)
+    assert summary["median_pearson_of_seeds"] == 0.85
+    assert summary["median_auc_difference"] == pytest.approx(0.1)
+    assert summary["median_spread"] == pytest.approx(np.std([0.6, 0.8], ddof=1) / 2)
     assert not summary["good"]
+    assert "| 0.8000 | 0.8000 | 0.8500 | 0.8500 |" in quality.table([summary])
     assert quality.summarize(rows, "poly") is None
+
+
+def test_the_seeds_of_a_detector_are_compared_with_each_other(data):
+    series = quality.SavedSeries(*quality.choose_series(data, 1, 10_000)[0])
+    series.scores["IFOREST"] = series.scores["POLY"]
+    found = quality.measure(
+        [get_detector("iforest", window=10, n_trees=5, seed=seed) for seed in range(3)], series
+    )
+    assert len(found["pearson"]) == len(found["pearson_of_seeds"]) == 3
+    assert all(0 < one < 1 for one in found["pearson_of_seeds"])

@@ -16,13 +16,14 @@ Floats = NDArray[np.float64]
 
 _BEAT = 100
 # Waves P, Q, R, S, T of a beat: center relative to the R peak and width (in beats), height.
+# The R peak spans several points: its sampling must not make equal beats differ.
 _NORMAL = np.array(
     [
-        [-0.20, 0.030, 0.15],
-        [-0.035, 0.012, -0.12],
-        [0.0, 0.013, 1.0],
-        [0.035, 0.013, -0.25],
-        [0.28, 0.055, 0.30],
+        [-0.20, 0.035, 0.15],
+        [-0.06, 0.020, -0.12],
+        [0.0, 0.025, 1.0],
+        [0.06, 0.022, -0.25],
+        [0.28, 0.060, 0.30],
     ]
 )
 # A ventricular beat: no P wave, broad R and S, inverted T.
@@ -47,8 +48,9 @@ _PREMATURE = np.array(
 def ecg(n: int, events: Sequence[Event], *, strength: float, rng: np.random.Generator) -> Floats:
     """Generate beats of five waves with a wandering baseline; events contain premature beats.
 
-    A premature beat comes early, lacks the P wave and is broad. With decreasing strength, it
-    resembles a normal beat. An event longer than a beat contains several of them.
+    A premature beat comes early, lacks the P wave and is broad. No two have the same shape. With
+    decreasing strength, it resembles a normal beat. An event longer than a beat contains several of
+    them.
 
     .. figure:: /figures/synthetic_ecg.png
 
@@ -67,8 +69,18 @@ def ecg(n: int, events: Sequence[Event], *, strength: float, rng: np.random.Gene
         for beat in range(count):
             early = 0.12 * _BEAT * strength
             time = start + (beat + 0.42) * step - early
-            _add_beat(values, time, (1 - share) * _NORMAL + share * _PREMATURE, rng)
+            waves = (1 - share) * _NORMAL + share * _premature_waves(rng)
+            _add_beat(values, time, waves, rng)
     return values
+
+
+def _premature_waves(rng: np.random.Generator) -> Floats:
+    """Vary the waves of each beat, or premature beats would be each other's nearest neighbors."""
+    waves = _PREMATURE.copy()
+    waves[:, 0] += 0.05 * rng.uniform(-1, 1, len(waves))
+    waves[:, 1] *= np.exp(0.5 * rng.uniform(-1, 1, len(waves)))
+    waves[:, 2] *= 1 + 0.6 * rng.uniform(-1, 1, len(waves))
+    return waves
 
 
 def _normal_beats(n: int, events: Sequence[Event], rng: np.random.Generator) -> list[float]:
