@@ -11,7 +11,7 @@ import pytest
 
 import vuskit
 import vuskit.sql
-from vuskit.bench import Run
+from vuskit.bench import Run, parse_plan, run_plan
 from vuskit.cli import main
 from vuskit.datasets import open_inputs
 from vuskit.datasets.columns import Columns
@@ -56,6 +56,8 @@ def tickets():
         if machine % 5 == 1:
             rows.append((200, 190, "reversed"))
             rows.append((-5, 4, "begins before the data"))
+        if machine % 5 == 2:
+            rows.append((152, 156, "within missing minutes"))
         rows = [row if len(row) > 3 else (machine, *row) for row in rows]
     named = [
         (
@@ -160,10 +162,20 @@ def test_the_command_line_and_a_run_say_what_they_did(evaluated, tmp_path):
     assert known == expected()
     without = {series for (series, _, _), value in found.items() if value is None}
     assert without == {name_of(machine) for machine in range(MACHINES - 5, MACHINES)}
+    check_told(told)
+    again, told = evaluated("scores", *OPTIONS, "--output", tmp_path / "run")
+    assert {key: value for key, value in again.items() if value is not None} == known
+    check_told(told)
+    assert Run(tmp_path / "run").exists
+
+
+def check_told(told):
+    """Each kind of decision is reported once."""
     for line in (
         "intervals without an end, which last to the end of the data: 5 (",
         "intervals outside the data, dropped: 5 (",
         "intervals that end before they start, dropped: 5 (",
+        "intervals between two points, dropped: 5 (",
         "intervals partly outside the data, clipped: 5 (",
         "intervals that overlap others, joined: 25 (",
         "series whose rows are sorted by 'ts': ",
@@ -171,10 +183,32 @@ def test_the_command_line_and_a_run_say_what_they_did(evaluated, tmp_path):
         "no intervals in incidents.csv, all points are normal: 'm025'",
     ):
         assert told.count(line) == 1, (line, told)
-    again, told = evaluated("scores", *OPTIONS, "--output", tmp_path / "run")
-    assert {key: value for key, value in again.items() if value is not None} == known
-    assert told.count("intervals outside the data, dropped: 5 (") == 1
-    assert Run(tmp_path / "run").exists
+
+
+PLAN = """
+folder = "{folder}"
+[[scores]]
+folder = "scores"
+labels = "incidents.csv"
+labels_by = "machine"
+start = "opened_at"
+end = "closed_at"
+id = "number"
+timezone = "Europe/Berlin"
+duplicates = "last"
+[[evaluate]]
+measures = ["vus_pr", "auc_pr"]
+buffer = {buffer}
+"""
+
+
+def test_a_plan_has_the_same_values(story, tmp_path):
+    text = PLAN.format(folder=(tmp_path / "run").as_posix(), buffer=BUFFER)
+    summary = run_plan(parse_plan(text, base=story))
+    check_told(" ".join(summary.notes))
+    table = Run(summary.folder).outcomes().dropna(subset="value")
+    keys = zip(table["series"], table["detector"], table["measure"], strict=True)
+    assert dict(zip(keys, table["value"], strict=True)) == expected()
 
 
 def long_frame(story):
@@ -195,7 +229,7 @@ def close(found):
     return {key: pytest.approx(value, rel=1e-12) for key, value in found.items()}
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "duckdb"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "duckdb", "dask"])
 def test_frames_have_the_same_values(story, kind):
     frame = points_of_all = long_frame(story)
     if kind == "polars":
@@ -204,21 +238,21 @@ def test_frames_have_the_same_values(story, kind):
         connection = pytest.importorskip("duckdb").connect()
         connection.register("points", points_of_all)
         frame = connection.sql("select * from points")
+    if kind == "dask":
+        parts = pytest.importorskip("dask.dataframe")
+        frame = parts.from_pandas(points_of_all, npartitions=4)
+    options = {"by": "machine", "label": "label", "order": "ts", "buffer": BUFFER}
     with pytest.raises(vuskit.errors.InvalidInputError, match="must be unique within a series"):
-        vuskit.evaluate_frame(
-            frame, by="machine", label="label", order="ts", buffer=BUFFER, errors="raise"
-        )
+        getattr(vuskit.evaluate_frame(frame, **options, errors="raise"), "compute", list)()
     found = vuskit.evaluate_frame(
         frame,
-        by="machine",
-        label="label",
+        **options,
         scores=["LOF", "PCA"],
-        order="ts",
         duplicates="last",
-        buffer=BUFFER,
         measures=["vus_pr", "auc_pr"],
     )
-    table = found if kind == "pandas" else found.to_pandas() if kind == "polars" else found.df()
+    convert = {"polars": "to_pandas", "duckdb": "df", "dask": "compute"}
+    table = getattr(found, convert[kind])() if kind in convert else found
     assert sorted(set(table["status"])) == ["OK", "SKIPPED"]
     table = table[table["status"] == "OK"]
     assert table["message"].str.contains("dropped 1 rows").all()
@@ -255,57 +289,3 @@ def test_a_long_table_has_the_same_values(story, evaluated):
         path.unlink()
     assert {key: value for key, value in found.items() if value is not None} == expected()
     assert "series whose rows are sorted by 'ts': 30 (" in told
-
-
-# -- properties ----------------------------------------------------------------------------------
-
-
-def shuffled(folder):
-    for path in (folder / "scores").glob("*.csv"):
-        frame = pd.read_csv(path, dtype=str)
-        kept = frame.iloc[1:].sample(frac=1, random_state=len(frame))
-        pd.concat([frame.iloc[:1], kept]).to_csv(path, index=False)
-    path = folder / "incidents.csv"
-    pd.read_csv(path).sample(frac=1, random_state=9).to_csv(path, index=False)
-
-
-def key_renamed(folder):
-    path = folder / "incidents.csv"
-    pd.read_csv(path).rename(columns={"machine": "anlage"}).to_csv(path, index=False)
-
-
-def zones_respelled(folder):
-    path = folder / "incidents.csv"
-    frame = pd.read_csv(path)
-    for name in ("opened_at", "closed_at"):
-        times = pd.to_datetime(frame[name]).dt.tz_localize("Europe/Berlin")
-        frame[name] = times.dt.tz_convert("America/New_York").map(
-            lambda one: None if pd.isna(one) else one.isoformat()
-        )
-    frame.to_csv(path, index=False)
-
-
-def split(folder):
-    """One file per detector."""
-    for path in list((folder / "scores").glob("*.csv")):
-        frame = pd.read_csv(path, dtype=str)
-        for detector in ("LOF", "PCA"):
-            part = folder / "scores" / detector / path.name
-            part.parent.mkdir(exist_ok=True)
-            frame[["ts", detector]].rename(columns={detector: "score"}).to_csv(part, index=False)
-        path.unlink()
-
-
-@pytest.mark.parametrize("change", [shuffled, key_renamed, zones_respelled, split])
-def test_what_means_the_same_has_the_same_values(tmp_path, evaluated, monkeypatch, change):
-    save(tmp_path)
-    change(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    options = list(OPTIONS)
-    if change is key_renamed:
-        del options[2:4]  # found by the names of the machines
-    found, told = evaluated("scores", *options)
-    assert {key: value for key, value in found.items() if value is not None} == expected()
-    assert len({series for series, _, _ in found}) == MACHINES
-    if change is key_renamed:
-        assert "'anlage' names the series of each interval" in told

@@ -190,7 +190,9 @@ def missing_note(count: int) -> str:
     return f"{plural(count, 'missing score')} rank{'s' * (count == 1)} lowest"
 
 
-def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) -> str:
+def length_advice(
+    n_scores: int, n_labels: int, *, remedy: str | None = None, named: str = "labels"
+) -> str:
     """Return the end of an error message: how two lengths differ, and the likely cause.
 
     Examples
@@ -200,12 +202,12 @@ def length_advice(n_scores: int, n_labels: int, *, remedy: str | None = None) ->
     """
     missing = n_labels - n_scores
     if missing < 0:
-        return f"{-missing} more scores than labels; do they belong to the same series?"
+        return f"{-missing} more scores than {named}; do they belong to the same series?"
     if missing > n_labels // 2:
-        return f"{missing} fewer scores than labels; do they belong to the same series?"
+        return f"{missing} fewer scores than {named}; do they belong to the same series?"
     window = missing + 1
     remedy = remedy or f"align_scores(..., window={window})"
-    return f"{missing} fewer scores than labels; windows of {window}? Try {remedy}"
+    return f"{missing} fewer scores than {named}; windows of {window}? Try {remedy}"
 
 
 def check_series(values: ArrayLike) -> NDArray[np.float64]:

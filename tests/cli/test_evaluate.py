@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -142,6 +143,14 @@ def test_a_file_adds_a_measure_of_ones_own(tmp_path, scores_csv):
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert len(rows) == 3 * 14
     assert next(row["value"] for row in rows if row["measure"] == "top_point") == "1.0"
+    (tmp_path / "scores").mkdir()
+    for name in ("a.csv", "b.csv"):
+        shutil.copy(tmp_path / "scores.csv", tmp_path / "scores" / name)
+    result = run_process(["evaluate", "scores", *arguments[2:]], tmp_path, stdout=subprocess.PIPE)
+    several = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert sum(row["measure"] == "top_point" for row in several) == 2 * 3
+    result = run_process(["evaluate", "scores", *arguments[2:], "--output=run"], tmp_path)
+    assert result.returncode == 2
 
 
 def test_a_measure_of_ones_own_that_fails_is_named_and_the_others_are_shown(tmp_path, scores_csv):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -139,10 +140,12 @@ def evaluate(
             "use --spread bootstrap"
         )
     if load is not None:
-        raise InvalidInputError(
-            f"`--load` must be used with one series, got several with {str(load)!r}; instead, "
-            'write a plan with imports = ["module"] and [[scores]], then: vuskit bench run'
-        )
+        if output is not None or dask or processes > 1:
+            raise InvalidInputError(
+                "`--load` must be used without --output, --dask and --processes; instead, write a "
+                'plan with imports = ["module"] and [[scores]], then: vuskit bench run'
+            )
+        request = replace(request, executor=executor_of(None, 1))
     evaluate_several(request, inputs, output)
 
 

@@ -220,6 +220,22 @@ class AeonDetector(ModelDetector):
         return found
 
 
+@dataclasses.dataclass(kw_only=True, repr=False, eq=False)
+class _PlainDetector(ModelDetector):
+    """Adapter for any class with ``fit(values)`` and ``score(values)``, one score per point."""
+
+    estimator: Any = dataclasses.field(kw_only=False, metadata=_required(_having("fit", "score")))
+    name: ClassVar[str] = "plain"
+
+    def _fit(self, train: Floats, progress: Progress | None) -> None:
+        self._model = _seeded_copy(self.estimator, self.seed)
+        self._model.fit(_one_or_two_dimensional(train))
+
+    def _score(self, values: Floats) -> ArrayLike:
+        found: ArrayLike = self._model.score(_one_or_two_dimensional(values))
+        return found
+
+
 def _one_or_two_dimensional(values: Floats) -> Floats:
     return (values[:, 0] if values.shape[1] == 1 else values).copy()
 
@@ -502,9 +518,11 @@ def _adapter_of(name: str, kind: type, given: dict[str, Any]) -> type[Any]:
         raise InvalidInputError(
             f"`{name}` must be a detector, a model with `fit`, or a function, got {kind!r}"
         )
+    if hasattr(kind, "score"):
+        return _PlainDetector
     raise InvalidInputError(
-        f"`{name}` must be a model of PyOD, scikit-learn or aeon, got {kind!r}; for another "
-        'library, set adapter = "pyod" (high scores mean anomalous) or "sklearn" (low scores)'
+        f"`{name}` must be a model of PyOD, scikit-learn or aeon, or have `score`, got {kind!r}; "
+        'otherwise set adapter = "pyod" (high scores mean anomalous) or "sklearn" (low scores)'
     )
 
 

@@ -19,7 +19,7 @@ from vuskit.detectors._windows import (
     sample_windows,
 )
 from vuskit.errors import InvalidInputError
-from vuskit.inputs import check_numbers, doubles_in_order
+from vuskit.inputs import check_numbers, doubles_in_order, length_advice
 from vuskit.parameters import Checked, number, one_of, optional, param, whole
 
 __all__ = [
@@ -295,7 +295,12 @@ class Detector(Checked, abc.ABC):
             numbers = check_numbers(name, found)
             shape = numbers.shape
         if numbers is None or shape != expected:
-            raise InvalidInputError(f"{self!r} must return {len(values)} scores, got shape {shape}")
+            hint = ""
+            if shape is not None and len(shape) == 1:
+                hint = f": {length_advice(shape[0], len(values), named='points')}"
+            raise InvalidInputError(
+                f"{self!r} must return {len(values)} scores, got shape {shape}{hint}"
+            )
         scores = doubles_in_order(name, numbers)
         self._check_finite(scores)
         return scores
