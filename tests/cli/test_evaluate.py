@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -144,8 +143,8 @@ def test_a_file_adds_a_measure_of_ones_own(tmp_path, scores_csv):
     assert len(rows) == 3 * 14
     assert next(row["value"] for row in rows if row["measure"] == "top_point") == "1.0"
     (tmp_path / "scores").mkdir()
-    for name in ("a.csv", "b.csv"):
-        shutil.copy(tmp_path / "scores.csv", tmp_path / "scores" / name)
+    for name, seed in (("a.csv", 1), ("b.csv", 2)):
+        three_scores(seed).to_frame().to_csv(tmp_path / "scores" / name, index=False)
     result = run_process(["evaluate", "scores", *arguments[2:]], tmp_path, stdout=subprocess.PIPE)
     several = list(csv.DictReader(io.StringIO(result.stdout)))
     assert sum(row["measure"] == "top_point" for row in several) == 2 * 3
