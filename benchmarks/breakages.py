@@ -276,13 +276,13 @@ BREAKAGES = [
         'engine/test_executors.py -k "other_code and local"',
     ),
     Breakage(
-        "engine/_process_state.py",
+        "engine/_process.py",
         "random.seed()  # the seed",
         "pass  # the seed",
         "engine/test_executors.py -k seeds_end",
     ),
     Breakage(
-        "engine/_process_state.py",
+        "engine/_process.py",
         "self.usable &= not self._has_busy_threads()",
         "pass",
         "engine/test_process_state.py",

@@ -25,9 +25,8 @@ import vuskit
 from vuskit import frames
 from vuskit.datasets.synthetic import labels_with_events
 from vuskit.intervals import event_bounds
-from vuskit.kernels.backend import native_core
+from vuskit.kernels.backend import NativePlan, NativeWidths, native_core, rules_of
 from vuskit.kernels.labels import DEFINITIONS
-from vuskit.kernels.native import NativePlan, NativeWidths, rules_of
 
 SEED = 20
 BOTH = ["vus_roc", "vus_pr"]

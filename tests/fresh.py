@@ -10,7 +10,7 @@ import sys
 REGISTRIES = {
     "vuskit.measures.registry": "_MEASURES",
     "vuskit.detectors.registry": "_REGISTERED",
-    "vuskit.studies.registry": "_STUDIES",
+    "vuskit.studies.base": "_STUDIES",
     "vuskit.datasets.readers.registry": "_FORMATS",
 }
 

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from vuskit._util.signals import delayed_signals, ignore_sigint_in_children, noted_interrupts
+from vuskit._util.interrupts import delayed_signals, ignore_sigint_in_children, noted_interrupts
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="no masks of signals here"
@@ -44,7 +44,7 @@ def test_children_and_threads_ignore_sigint():
 
 MEANWHILE = """
 import signal, threading
-from vuskit._util.signals import delayed_signals, ignore_sigint_in_children, noted_interrupts
+from vuskit._util.interrupts import delayed_signals, ignore_sigint_in_children, noted_interrupts
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     with ignore_sigint_in_children():

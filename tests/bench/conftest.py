@@ -14,7 +14,7 @@ import pytest
 
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
-from vuskit.engine.executors import InProcessExecutor
+from vuskit.engine.run import InProcessExecutor
 from vuskit.store import Store
 
 COMMAND = [sys.executable, "-c", "from vuskit.cli.main import run; run()", "bench"]

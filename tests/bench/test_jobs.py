@@ -19,7 +19,7 @@ from vuskit.bench.jobs import Kind
 from vuskit.engine import (
     Status,
 )
-from vuskit.engine.executors import InProcessExecutor
+from vuskit.engine.run import InProcessExecutor
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.store import import_object
 from vuskit.store.store import Store

@@ -17,7 +17,8 @@ from vuskit.engine import (
     Limits,
     Status,
 )
-from vuskit.engine.executors import DaskExecutor, InProcessExecutor, LocalExecutor
+from vuskit.engine._dask import DaskExecutor
+from vuskit.engine.run import InProcessExecutor, LocalExecutor
 from vuskit.store.store import Store
 
 # Generous: the machine may be busy. Only a job that sleeps for ever meets a short limit.

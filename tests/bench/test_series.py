@@ -16,7 +16,7 @@ from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
 from vuskit.engine import (
     Limits,
 )
-from vuskit.engine.executors import DaskExecutor
+from vuskit.engine._dask import DaskExecutor
 from vuskit.errors import ChangedInputError
 
 VUSKIT = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]

@@ -16,7 +16,7 @@ from vuskit.bench.sources import open_scores
 from vuskit.cli._many_series import scores_entry
 from vuskit.datasets import Columns, ScoredSeries, Series, open_inputs
 from vuskit.datasets.columns import Reading
-from vuskit.engine.executors import ExecutorSettings, InProcessExecutor
+from vuskit.engine.run import ExecutorSettings, InProcessExecutor
 from vuskit.explore.content import ScoresContent
 from vuskit.studies import run_study
 

@@ -18,10 +18,8 @@ from vuskit.datasets.synthetic import (
     make_series,
     three_scores,
 )
-from vuskit.datasets.synthetic.labels import place_events
 from vuskit.datasets.synthetic.mackey_glass import mackey_glass, mackey_glass_curve
-from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS
-from vuskit.datasets.synthetic.registry import get_family
+from vuskit.datasets.synthetic.make import DIFFICULTIES, KINDS, get_family, place_events
 from vuskit.errors import InvalidInputError
 
 FAMILIES = [family.name for family in list_families()]

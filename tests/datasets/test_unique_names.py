@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.datasets.series import SeriesName, unique_names
 
 
 def named(path, *, dataset=None, digest=""):

@@ -26,13 +26,14 @@ from vuskit.engine import (
     MemoryResults,
     Status,
     Task,
-    executors,
+    _dask,
     make_executor,
     run_tasks,
 )
+from vuskit.engine._dask import DaskExecutor
 from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import BROKEN_EXIT
-from vuskit.engine.executors import DaskExecutor, InProcessExecutor, LocalExecutor
+from vuskit.engine.run import InProcessExecutor, LocalExecutor
 from vuskit.engine.tasks import UNLIMITED
 
 # Generous: the machine may be busy. Only an action that sleeps forever meets a short limit.
@@ -494,7 +495,7 @@ def test_dask_workers_with_other_versions_get_no_tasks(tmp_path):
 
 
 def test_address_without_scheduler(monkeypatch):
-    monkeypatch.setattr(executors, "_CONNECT_SECONDS", 1)
+    monkeypatch.setattr(_dask, "_CONNECT_SECONDS", 1)
     with pytest.raises(
         InvalidInputError, match=r"`executor\.address` must be a reachable Dask scheduler"
     ):
@@ -535,9 +536,9 @@ def test_processes_of_an_abandoned_run_are_closed(monkeypatch, tmp_path, idle_se
     pool = Pool(1, UNLIMITED, tmp_path / "scratch")
     worker = int(pool.run(PackedTask.of(call(actions.numbers, 1))).worker.rpartition(":")[2])
     pool._last_used -= idle_seconds
-    monkeypatch.setattr(executors, "_pools", {("abandoned", 1): pool})
-    executors._close_abandoned("abandoned")
+    monkeypatch.setattr(_dask, "_pools", {("abandoned", 1): pool})
+    _dask._close_abandoned("abandoned")
     assert alive(worker)
-    executors._close_abandoned("mine")
+    _dask._close_abandoned("mine")
     assert alive(worker) is (idle_seconds == 1)
     pool.close(kill=True)

@@ -17,7 +17,7 @@ from vuskit.engine import (
     run_tasks,
 )
 from vuskit.engine._process import outcome_of, pack, run_action, warm_up_action
-from vuskit.engine.executors import ExecutorSettings
+from vuskit.engine.run import ExecutorSettings
 
 
 class UnreadableError(Exception):

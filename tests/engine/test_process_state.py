@@ -13,10 +13,10 @@ SCRIPT = """
 import json, sys, threading, time
 import numpy, os, signal, warnings
 sys.path.insert(0, sys.argv[1])
-from vuskit.engine import _process_state
-from vuskit.engine._process_state import ProcessState
+from vuskit.engine import _process
+from vuskit.engine._process import ProcessState
 
-_process_state._THREAD_GRACE_SECONDS = float(sys.argv[3])
+_process._THREAD_GRACE_SECONDS = float(sys.argv[3])
 
 def use_up_descriptors(count):
     for _ in range(count):
@@ -26,10 +26,10 @@ def start(target):
     threading.Thread(target=target, daemon=True).start()
 
 state = ProcessState(0)
-before = {name: read() for name, (read, _) in _process_state._SETTINGS.items()}
+before = {name: read() for name, (read, _) in _process._SETTINGS.items()}
 
 def changed():
-    settings = _process_state._SETTINGS.items()
+    settings = _process._SETTINGS.items()
     return [name for name, (read, _) in settings if read() != before[name]]
 
 exec(sys.argv[2])

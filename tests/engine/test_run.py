@@ -27,7 +27,8 @@ from vuskit.engine import (
     Task,
     run_tasks,
 )
-from vuskit.engine.executors import DaskExecutor, InProcessExecutor, LocalExecutor
+from vuskit.engine._dask import DaskExecutor
+from vuskit.engine.run import InProcessExecutor, LocalExecutor
 from vuskit.engine.tasks import StaleWorkerError
 from vuskit.errors import ChangedInputError
 from vuskit.store import Store

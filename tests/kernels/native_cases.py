@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from strategies import labels
 
 from vuskit.inputs import check_labels
-from vuskit.kernels.backend import native_core
+from vuskit.kernels.backend import NativePlan, NativeWidths, native_core, rules_of
 from vuskit.kernels.labels import DEFINITIONS, plan_buffers
-from vuskit.kernels.native import NativePlan, NativeWidths, rules_of
 from vuskit.kernels.ranking import rank_table
 from vuskit.kernels.sweep import DynamicScores, SweepInput, grid_of, grid_ranks, sweep
 

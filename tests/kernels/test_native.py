@@ -29,8 +29,8 @@ from oracle.vus import threshold_values
 from strategies import buffers, labeled_scores, labels, sides, thresholds
 
 import vuskit
+from vuskit.kernels.backend import as_doubles, rules_of
 from vuskit.kernels.labels import DEFINITIONS, JOURNAL, Definition
-from vuskit.kernels.native import as_doubles, rules_of
 
 require_native_core()
 

@@ -23,9 +23,8 @@ from kernels.native_cases import (
 from strategies import sides, thresholds
 
 import vuskit
-from vuskit.kernels.backend import native_core
+from vuskit.kernels.backend import as_doubles, native_core, rules_of
 from vuskit.kernels.labels import DEFINITIONS
-from vuskit.kernels.native import as_doubles, rules_of
 
 require_native_core()
 

@@ -25,9 +25,8 @@ from kernels.native_cases import (
 from waiting import PATIENCE
 
 import vuskit
-from vuskit.kernels.backend import native_core
+from vuskit.kernels.backend import native_core, rules_of
 from vuskit.kernels.labels import DEFINITIONS
-from vuskit.kernels.native import rules_of
 
 require_native_core()
 
@@ -194,7 +193,7 @@ FLEET_MEMORY = """
 import numpy as np
 from vuskit.kernels import backend
 from vuskit.kernels.labels import JOURNAL
-from vuskit.kernels.native import rules_of
+from vuskit.kernels.backend import rules_of
 
 def peak():
     with open("/proc/self/status") as file:
@@ -486,7 +485,7 @@ INTERRUPTED = """
 import sys, threading
 import numpy as np
 from vuskit.kernels import backend
-from vuskit.kernels.native import NativePlan, NativeWidths, rules_of
+from vuskit.kernels.backend import NativePlan, NativeWidths, rules_of
 from vuskit.kernels.labels import JOURNAL
 
 core, rules = backend.native_core(), rules_of(JOURNAL, "both")

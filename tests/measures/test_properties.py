@@ -162,7 +162,7 @@ def test_table_in_every_form():
 
 def test_restored_measures_keep_their_properties():
     pytest.importorskip("pandas", reason="pandas is not installed")
-    from vuskit.studies.saved import pack, unpack
+    from vuskit.studies.result import pack, unpack
 
     measure = MEASURES["vus_pr"]
     found = unpack(pack({"measure": measure}))[1]["measure"]

@@ -13,7 +13,7 @@ import pytest
 
 import vuskit
 from vuskit.inputs import check_pair
-from vuskit.kernels.native import NativePlan
+from vuskit.kernels.backend import NativePlan
 from vuskit.measures import areas, ranges, registry, workspace
 
 LABELS = np.repeat([0, 1, 0], [40, 20, 60])

@@ -7,7 +7,7 @@ from report.evaluated import EVIL, EVIL_SCORE
 
 from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
-from vuskit.engine.executors import InProcessExecutor
+from vuskit.engine.run import InProcessExecutor
 
 POINTS = 300
 

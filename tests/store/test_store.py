@@ -23,7 +23,7 @@ from vuskit.engine import (
     Status,
     Task,
 )
-from vuskit.engine.executors import LocalExecutor
+from vuskit.engine.run import LocalExecutor
 from vuskit.errors import ChangedInputError, VuskitError
 from vuskit.store import Store, StoreError, key_of, store
 from vuskit.store.store import SCHEMA_VERSION, TABLES

@@ -34,7 +34,7 @@ from vuskit.studies import (
     run_study,
     study,
 )
-from vuskit.studies import registry as studies_registry
+from vuskit.studies import base as studies_registry
 from vuskit.studies.result import ValuesResult
 from vuskit.studies.run import about_study, check_code
 

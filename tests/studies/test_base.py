@@ -29,7 +29,7 @@ from vuskit.studies import (
     summarize,
 )
 from vuskit.studies import (
-    registry as studies_registry,
+    base as studies_registry,
 )
 from vuskit.studies.base import _mean_of_defined
 

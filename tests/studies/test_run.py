@@ -17,7 +17,7 @@ from studies.scored import SOME, make_scored, make_several, stored, write_scored
 from waiting import eventually
 
 from vuskit.engine import ExecutorSettings, Limits
-from vuskit.engine.executors import DaskExecutor
+from vuskit.engine._dask import DaskExecutor
 from vuskit.engine.tasks import NotApplicableError
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
@@ -43,7 +43,7 @@ class SlowResult(ValuesResult):
 @pytest.fixture
 def slow(monkeypatch):
     """A study that never ends with one series; workers cannot import it."""
-    monkeypatch.setattr("vuskit.studies.registry._STUDIES", {})
+    monkeypatch.setattr("vuskit.studies.base._STUDIES", {})
 
     @study(title="Slow", question="How long?", better="lower")
     @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def test_a_series_over_its_time_is_a_failure(slow):
 
 
 def test_failures_are_repeated_and_skipped_series_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr("vuskit.studies.registry._STUDIES", {})
+    monkeypatch.setattr("vuskit.studies.base._STUDIES", {})
     monkeypatch.setenv("FAILING", "s3")
 
     @study(title="Picky", question="Which?", better="lower")
@@ -153,7 +153,7 @@ class Part:
 
 
 def test_stored_values_of_undeclared_classes_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("vuskit.studies.registry._STUDIES", {})
+    monkeypatch.setattr("vuskit.studies.base._STUDIES", {})
 
     @study(title="Odd", question="What?", better="lower")
     @dataclass(frozen=True)

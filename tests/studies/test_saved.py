@@ -18,8 +18,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.kernels.backend import core_name
 from vuskit.measures import registry
 from vuskit.studies import list_studies, load_study_result, load_study_results, run_study, summarize
-from vuskit.studies.result import SCHEMA_VERSION
-from vuskit.studies.saved import pack, unpack
+from vuskit.studies.result import SCHEMA_VERSION, pack, unpack
 from vuskit.studies.timing import Setting, synthetic_cases, timing_study
 
 same = pd.testing.assert_frame_equal

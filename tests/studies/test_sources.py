@@ -12,7 +12,7 @@ from vuskit.bench.plan import load_plan
 from vuskit.bench.runner import run_plan
 from vuskit.cli.app import app
 from vuskit.datasets import ScoredSeries, Series
-from vuskit.engine.executors import InProcessExecutor
+from vuskit.engine.run import InProcessExecutor
 from vuskit.errors import InvalidInputError
 from vuskit.report.page import studies_page_html, write_study
 from vuskit.studies import (

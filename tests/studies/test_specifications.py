@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vuskit.errors import InvalidInputError
-from vuskit.parameters import number, whole
+from vuskit.parameters import Specification, number, whole
 from vuskit.studies.perturbations import LAG, NOISE
-from vuskit.studies.specifications import Specification
 
 CROPS = Specification(
     "shares",

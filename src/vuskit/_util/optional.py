@@ -18,6 +18,16 @@ from vuskit.errors import InvalidInputError, MissingDependencyError, PluginWarni
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+__all__ = [
+    "EntryPointGroup",
+    "core_files",
+    "describe_environment",
+    "installed_versions",
+    "is_installed",
+    "pd",
+    "require",
+]
+
 _CORE = ("kernels/core/*.c", "kernels/core/*.h", "kernels/_core*.so", "kernels/_core*.pyd")
 _LIBRARIES = ("numpy", "scipy", "pandas")
 
@@ -183,3 +193,14 @@ def _found(group: str, path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...
 def _provider(point: EntryPoint) -> str:
     found = point.dist
     return "an unknown distribution" if found is None else f"{found.name} {found.version}"
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+
+    class _Pandas:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(require("pandas", purpose="a table"), name)
+
+    pd = _Pandas()

@@ -34,7 +34,7 @@ from vuskit.datasets.inputs import FileSource, TableSource, open_inputs
 from vuskit.datasets.layouts import expression_of
 from vuskit.datasets.readers.registry import Candidate
 from vuskit.datasets.row_times import Decision, summarized
-from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.datasets.series import SeriesName, unique_names
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 from vuskit.store.identity import canonical, file_digest, import_object

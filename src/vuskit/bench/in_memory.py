@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit._util.text import listed, plural
-from vuskit.bench.actions import check_classes, make_evaluator, measure_scores
 from vuskit.bench.jobs import (
     TrainingPart,
     TrainLength,
+    check_classes,
     evaluated_from,
+    make_evaluator,
+    measure_scores,
     settings_text,
     training_notes,
 )
@@ -37,8 +39,7 @@ from vuskit.datasets.inputs import (
     load_source,
 )
 from vuskit.datasets.row_times import Decision, summarized
-from vuskit.datasets.series import content_hash
-from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.datasets.series import SeriesName, content_hash, unique_names
 from vuskit.engine import (
     Action,
     ExecutorSettings,

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.text import listed
-from vuskit.bench.actions import JobAction
-from vuskit.bench.jobs import EvaluateJob, ScoreJob
+from vuskit.bench.jobs import EvaluateJob, JobAction, ScoreJob
 from vuskit.datasets.readers.registry import get_format
 from vuskit.detectors.registry import detector_class
 from vuskit.errors import InvalidInputError

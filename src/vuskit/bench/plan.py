@@ -19,11 +19,11 @@ from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, sett
 from vuskit.datasets.columns import Reading
 from vuskit.datasets.readers.registry import get_format
 from vuskit.datasets.synthetic import make_series
-from vuskit.datasets.synthetic.registry import get_family
+from vuskit.datasets.synthetic.make import get_family
 from vuskit.detectors.adapters import is_model_name
 from vuskit.detectors.registry import detector_class
 from vuskit.engine import ExecutorSettings, Limits
-from vuskit.engine.executors import EXECUTOR_KINDS
+from vuskit.engine.run import EXECUTOR_KINDS
 from vuskit.errors import InvalidInputError, MissingDependencyError
 from vuskit.measures.registry import GROUPS, get_measure, resolve_measures
 from vuskit.measures.settings import EvaluationSettings

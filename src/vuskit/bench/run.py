@@ -23,15 +23,16 @@ from vuskit.bench._leaderboard import (
     measures_in_order,
     no_common_series,
 )
-from vuskit.bench.actions import JobAction, Scores
 from vuskit.bench.jobs import (
     DetectorSpec,
     EvaluateJob,
     ImportJob,
     Job,
+    JobAction,
     Kind,
     MeasureSpec,
     ScoreJob,
+    Scores,
     detector_text,
 )
 from vuskit.bench.permission import permitted, plan_code, refused_code
@@ -39,7 +40,7 @@ from vuskit.bench.plan import Plan, parse_plan
 from vuskit.bench.series import NamedSeries, SeriesRef, SeriesSource
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
-from vuskit.datasets.unique_names import SeriesName
+from vuskit.datasets.series import SeriesName
 from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice

@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vuskit.bench.actions import JobAction
 from vuskit.bench.changes import ValueChanges, find_changes, keep_values
 from vuskit.bench.expand import ExpandedPlan, expand_plan
-from vuskit.bench.jobs import EvaluateJob, Job
+from vuskit.bench.jobs import EvaluateJob, Job, JobAction
 from vuskit.bench.plan import Plan
 from vuskit.bench.run import Run
 from vuskit.engine import (
@@ -23,7 +22,7 @@ from vuskit.engine import (
     make_executor,
     run_tasks,
 )
-from vuskit.engine.executors import Executor
+from vuskit.engine.run import Executor
 from vuskit.store.store import Store
 
 _END_ATTEMPTS = 5

@@ -17,8 +17,7 @@ import vuskit
 from vuskit._util.files import file_state
 from vuskit._util.text import listed
 from vuskit.datasets import Series, read_series
-from vuskit.datasets.readers.registry import Format, get_format
-from vuskit.datasets.readers.train_lengths import declared_train_length
+from vuskit.datasets.readers.registry import Format, declared_train_length, get_format
 from vuskit.datasets.synthetic import make_series
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.store.identity import canonical, code_of

@@ -58,7 +58,7 @@ def open_scores(
     -------
     Inputs
         In the order given; files of a folder by path. Names are unique, see
-        `vuskit.datasets.unique_names`.
+        `vuskit.datasets.series`.
 
     Raises
     ------

@@ -14,8 +14,7 @@ import numpy as np
 
 from vuskit._util.tables import csv_text
 from vuskit._util.text import quoted
-from vuskit.bench.actions import EvaluateResult, evaluate_scores
-from vuskit.bench.jobs import DetectorSpec, EvaluateJob, Kind
+from vuskit.bench.jobs import DetectorSpec, EvaluateJob, EvaluateResult, Kind, evaluate_scores
 from vuskit.bench.permission import is_known, stored_code
 from vuskit.bench.plan import detector_specs, make_plan
 from vuskit.bench.run import Run, RunSeries, stored_action, stored_buffer

@@ -190,8 +190,8 @@ def _evaluate_as_run(request: Request, folder: Path) -> None:
 def _run(plan: Plan, folder: Path) -> bool:
     """Run the remaining jobs; return whether any job failed."""
     from vuskit.bench import Run, Status
-    from vuskit.bench.actions import ScoreResult
     from vuskit.bench.in_memory import missing_notes
+    from vuskit.bench.jobs import ScoreResult
     from vuskit.bench.runner import run_plan
     from vuskit.cli._progress import RunDisplay
     from vuskit.cli._stopping import resumable

@@ -58,8 +58,7 @@ from vuskit.datasets.long_tables import (
     open_long_table,
 )
 from vuskit.datasets.readers.labels import read_labeled
-from vuskit.datasets.readers.registry import stem
-from vuskit.datasets.readers.train_lengths import declared_train_length
+from vuskit.datasets.readers.registry import declared_train_length, stem
 from vuskit.datasets.row_times import (
     NO_ORDER,
     Decision,
@@ -71,10 +70,9 @@ from vuskit.datasets.row_times import (
     row_times,
     time_column,
 )
-from vuskit.datasets.series import ScoredSeries, Series
+from vuskit.datasets.series import ScoredSeries, Series, SeriesName, unique_names
 from vuskit.datasets.tables import SUFFIXES, Table, named_columns, open_table, table_suffix
 from vuskit.datasets.tickets import Ticket
-from vuskit.datasets.unique_names import SeriesName, unique_names
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice, length_advice, missing_note
 
@@ -227,7 +225,7 @@ def open_inputs(
     Returns
     -------
     Inputs
-        The series and notes. Names are unique, see `vuskit.datasets.unique_names`.
+        The series and notes. Names are unique, see `vuskit.datasets.series`.
 
     Raises
     ------

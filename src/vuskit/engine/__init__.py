@@ -4,13 +4,11 @@ The engine knows nothing about series or measures. Benchmarks, studies and timin
 work as `Action` objects. `run_tasks` runs them, records failures, and resumes after interruptions.
 """
 
-from vuskit.engine.executors import (
-    ExecutorSettings,
-    make_executor,
-)
 from vuskit.engine.run import (
+    ExecutorSettings,
     MemoryResults,
     Progress,
+    make_executor,
     run_tasks,
 )
 from vuskit.engine.tasks import (

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 
+from vuskit._util.interrupts import delayed_signals, ignore_sigint_in_children
 from vuskit._util.optional import require
-from vuskit._util.signals import delayed_signals, ignore_sigint_in_children
 from vuskit.engine._process import BROKEN_EXIT, pack, send_message, serve
 from vuskit.engine.tasks import Limits, Outcome, StaleWorkerError, Status, Task
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.lazy import pd
+from vuskit._util.optional import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
 from vuskit.figures._drawing import family_legend, measure_bars

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, Cell, grid_cells, open_canvas
 from vuskit.figures._drawing import (

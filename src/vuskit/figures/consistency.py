@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
     family_legend,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
 from vuskit.figures._families import describe_names
 from vuskit.figures.base import Data, Display

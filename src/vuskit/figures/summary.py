@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, open_canvas
+from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, fit_text, open_canvas
 from vuskit.figures._drawing import family_hatch, family_legend, thin_hatch
 from vuskit.figures._families import describe_measures, measures_named
 from vuskit.figures._label_placement import spread_labels
-from vuskit.figures._text import fit_text
 from vuskit.figures.base import Data, Display, to_array
 from vuskit.measures.registry import Measure
 

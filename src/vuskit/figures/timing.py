@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
 from vuskit.figures.base import Data, Display, to_array

@@ -17,9 +17,15 @@ from vuskit._util.memory import available_memory
 from vuskit.errors import InvalidInputError, ThresholdResolutionWarning, warn
 from vuskit.inputs import Labels
 from vuskit.intervals import Ints
-from vuskit.kernels.backend import native_core
+from vuskit.kernels.backend import (
+    NO_BUFFER,
+    NativePlan,
+    NativeScore,
+    NativeWidths,
+    native_core,
+    rules_of,
+)
 from vuskit.kernels.labels import DEFINITIONS, BufferPlan, plan_buffers
-from vuskit.kernels.native import NO_BUFFER, NativePlan, NativeScore, NativeWidths, rules_of
 from vuskit.kernels.ranking import RankTable, Scores, rank_table
 from vuskit.kernels.sweep import (
     DynamicScores,

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from vuskit.buffers import LENGTH_RULES, excess_of_buffer
 from vuskit.inputs import check_labels, is_ordinary
 from vuskit.intervals import Ints
-from vuskit.kernels.backend import native_core
+from vuskit.kernels.backend import as_doubles, native_core, rules_of
 from vuskit.kernels.labels import DEFINITIONS
-from vuskit.kernels.native import as_doubles, rules_of
 from vuskit.measures.areas import COARSE, SMALL_GRID, AreaSettings
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, resolve_measures

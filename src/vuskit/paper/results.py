@@ -18,7 +18,7 @@ from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
 from vuskit.store.identity import code_of, key_of
 from vuskit.studies import StudyResult, get_study, load_study_result
-from vuskit.studies.saved import pack
+from vuskit.studies.result import pack
 from vuskit.studies.timing import (
     Case,
     TimingResult,

@@ -6,7 +6,14 @@ from vuskit.bench.sources import open_scores
 from vuskit.figures.scenarios import Scenario
 from vuskit.statistics.comparison import TableComparison, compare
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study
-from vuskit.studies.base import DetectorStudy, Study, evaluate_detectors
+from vuskit.studies.base import (
+    DetectorStudy,
+    Study,
+    evaluate_detectors,
+    get_study,
+    list_studies,
+    study,
+)
 from vuskit.studies.buffer_dependence import BufferDependence, buffer_dependence
 from vuskit.studies.consistency import Consistency, ConsistencyResult
 from vuskit.studies.published import (
@@ -15,7 +22,6 @@ from vuskit.studies.published import (
     compare_with_published,
     read_published,
 )
-from vuskit.studies.registry import get_study, list_studies, study
 from vuskit.studies.result import (
     Failure,
     SeriesValues,

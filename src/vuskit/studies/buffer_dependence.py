@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import listed
 from vuskit.bench import Run

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit.bench._leaderboard import common_series
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
@@ -23,9 +22,8 @@ from vuskit.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisp
 from vuskit.inputs import check_choice
 from vuskit.parameters import one_of, param, whole
 from vuskit.statistics.tables import without_noise
-from vuskit.studies.base import DetectorStudy, evaluate_detectors
+from vuskit.studies.base import DetectorStudy, evaluate_detectors, study
 from vuskit.studies.detector_names import PUBLISHED
-from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 
 _ALL_DATASETS = "all data sets"

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from vuskit.datasets import ScoredSeries
 from vuskit.inputs import check_choice
 from vuskit.intervals import event_bounds
-from vuskit.parameters import number
+from vuskit.parameters import Specification, number
 from vuskit.store.identity import scores_digest
-from vuskit.studies.specifications import Specification
 
 Floats = NDArray[np.float64]
 

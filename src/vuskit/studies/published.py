@@ -19,8 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.errors import InvalidInputError

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.lazy import pd
+from vuskit._util.optional import pd
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.figures import (
@@ -26,7 +26,7 @@ from vuskit.figures import (
     RobustnessBarsDisplay,
 )
 from vuskit.inputs import check_choice
-from vuskit.parameters import number, one_of, param, several, whole
+from vuskit.parameters import Specification, number, one_of, param, several, whole
 from vuskit.statistics.comparison import TableComparison, compare_columns
 from vuskit.studies.base import (
     SECTION,
@@ -34,6 +34,7 @@ from vuskit.studies.base import (
     DetectorStudy,
     evaluate_detectors,
     section_check,
+    study,
 )
 from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.perturbations import (
@@ -49,9 +50,7 @@ from vuskit.studies.perturbations import (
     shift,
     shift_labels,
 )
-from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
-from vuskit.studies.specifications import Specification
 
 Values = NDArray[np.float64]
 _ALL_DETECTORS = "all detectors"

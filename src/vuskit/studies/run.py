@@ -24,7 +24,7 @@ from vuskit._util.optional import installed_versions
 from vuskit._util.text import listed
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source
-from vuskit.datasets.unique_names import SeriesName, unique_names
+from vuskit.datasets.series import SeriesName, unique_names
 from vuskit.engine import (
     Action,
     ExecutorSettings,
@@ -35,7 +35,7 @@ from vuskit.engine import (
     Task,
     run_tasks,
 )
-from vuskit.engine.executors import Executor
+from vuskit.engine.run import Executor
 from vuskit.engine.tasks import StaleWorkerError
 from vuskit.errors import (
     ChangedInputError,
@@ -50,10 +50,8 @@ from vuskit.kernels.backend import core_name
 from vuskit.measures.registry import Measure
 from vuskit.store.identity import Code, changed_modules, code_of, key_of
 from vuskit.store.store import Store
-from vuskit.studies.base import Result, Study
-from vuskit.studies.registry import get_study
-from vuskit.studies.result import KNOWN, Failure, SeriesValues
-from vuskit.studies.saved import UNREADABLE, pack, unpack
+from vuskit.studies.base import Result, Study, get_study
+from vuskit.studies.result import KNOWN, UNREADABLE, Failure, SeriesValues, pack, unpack
 from vuskit.studies.sources import SeriesNames, StudyInput, content_of, without_names
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.lazy import pd
+from vuskit._util.optional import pd
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.datasets.inputs import Source
@@ -24,8 +24,7 @@ from vuskit.figures.scenarios import Scenario
 from vuskit.inputs import check_int
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.parameters import param, whole
-from vuskit.studies.base import PUBLISHED_SETTINGS, Study, evaluate_scores
-from vuskit.studies.registry import study
+from vuskit.studies.base import PUBLISHED_SETTINGS, Study, evaluate_scores, study
 from vuskit.studies.result import BufferUse, StudyResult
 
 _LITTLE_CREDIT = 0.01

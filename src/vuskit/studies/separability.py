@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.lazy import pd
+from vuskit._util.optional import pd
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError
@@ -30,7 +30,7 @@ from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import get_measure, list_measures
 from vuskit.parameters import Check, number, one_of, param, whole
 from vuskit.statistics.comparison import TableComparison, compare_columns
-from vuskit.studies.base import DetectorStudy, evaluate_detectors
+from vuskit.studies.base import DetectorStudy, evaluate_detectors, study
 from vuskit.studies.detector_names import PUBLISHED, detector_key, find_detectors
 from vuskit.studies.perturbations import (
     LAG,
@@ -41,7 +41,6 @@ from vuskit.studies.perturbations import (
     shift,
     shift_labels,
 )
-from vuskit.studies.registry import study
 from vuskit.studies.result import SeriesValues, ValuesResult
 from vuskit.studies.sources import SeriesNames
 

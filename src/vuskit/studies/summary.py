@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from vuskit._util.lazy import pd
+from vuskit._util.optional import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures import Display, ScatterDisplay, SummaryDisplay
 from vuskit.statistics.tables import without_noise
-from vuskit.studies.base import Study
-from vuskit.studies.registry import study
+from vuskit.studies.base import Study, study
 from vuskit.studies.result import StudyResult
 
 

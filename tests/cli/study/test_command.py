@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from vuskit.cli.app import app
 from vuskit.errors import InvalidInputError
-from vuskit.studies import registry
+from vuskit.studies import base as registry
 
 OWN = """
 from dataclasses import dataclass

@@ -34,11 +34,10 @@ from vuskit.report.page import studies as numbers
 from vuskit.report.page import studies_page_html, write_study
 from vuskit.report.page.studies import DRAWN_KINDS, study_sections
 from vuskit.studies import (
-    registry as studies_registry,
+    base as studies_registry,
 )
 from vuskit.studies import run_study, summarize
-from vuskit.studies.base import Study
-from vuskit.studies.registry import study
+from vuskit.studies.base import Study, study
 from vuskit.studies.result import Failure, StudyResult
 from vuskit.studies.separability import SeparabilityResult
 from vuskit.studies.timing import (
@@ -394,7 +393,7 @@ class LengthsResult(StudyResult):
 
 @pytest.fixture
 def own_study(monkeypatch):
-    monkeypatch.setattr("vuskit.studies.registry._STUDIES", dict(studies_registry._STUDIES))
+    monkeypatch.setattr("vuskit.studies.base._STUDIES", dict(studies_registry._STUDIES))
 
     @study(title="Lengths & more", question="How long are <series>?", better="lower")
     @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from vuskit.cli._output import chosen_format, emit, say
 from vuskit.cli.bench._arguments import RunFolder, open_run
 
 if TYPE_CHECKING:
-    from vuskit.bench.actions import EvaluateResult, ScoreResult
-    from vuskit.bench.jobs import Job
+    from vuskit.bench.jobs import EvaluateResult, Job, ScoreResult
 
 
 def run_job(

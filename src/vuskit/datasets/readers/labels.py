@@ -17,8 +17,12 @@ from vuskit.datasets.columns import (
     only_label_column,
     read_label_column,
 )
-from vuskit.datasets.readers.registry import parent_name, register_format, stem
-from vuskit.datasets.readers.train_lengths import declared_train_length
+from vuskit.datasets.readers.registry import (
+    declared_train_length,
+    parent_name,
+    register_format,
+    stem,
+)
 from vuskit.datasets.row_times import NO_ORDER, Decision, Ordered, in_time_order
 from vuskit.datasets.series import Series
 from vuskit.datasets.tables import SUFFIXES, Table, open_table, table_suffix

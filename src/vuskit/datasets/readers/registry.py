@@ -1,8 +1,9 @@
-"""Registry of file formats: how to recognize and read each of them."""
+"""Registry of file formats: how to recognize and read each of them; what file names tell."""
 
 from __future__ import annotations
 
 import inspect
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,6 @@ from vuskit.datasets.csv_dialect import header_of
 from vuskit.datasets.series import Series
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-
-__all__ = ["Candidate", "Format", "get_format", "list_formats", "recognize", "register_format"]
 
 # Reads one file; everything after the path is a keyword of the format.
 ReadFunction = Callable[..., Series]
@@ -306,3 +305,30 @@ def stem(path: Path) -> str:
 def parent_name(path: Path) -> str:
     """Name of the folder that holds the file; for most formats, the data set."""
     return path.resolve().parent.name
+
+
+# TSB-AD: ..._tr_<train length>_1st_<first anomaly>
+# UCR: ..._UCR_Anomaly_..._<train length>_<start>_<stop>
+_NAMES = (
+    re.compile(r".*_tr_(?P<train>\d+)_1st_\d+"),
+    re.compile(r".*UCR_Anomaly_.*_(?P<train>\d+)_\d+_\d+"),
+)
+
+
+def declared_train_length(path: Path) -> int | None:
+    """Return the number of leading training points given in a file name, or None.
+
+    Understands the names of the TSB-AD and UCR archives; any text may follow them.
+
+    Examples
+    --------
+    >>> declared_train_length(Path("001_NAB_id_1_Facility_tr_1007_1st_2014.csv"))
+    1007
+    >>> declared_train_length(Path("scores.csv")) is None
+    True
+    """
+    plain = stem(path)
+    if "_tr_" not in plain and "UCR_Anomaly_" not in plain:
+        return None
+    found = (name.match(plain) for name in _NAMES)
+    return next((int(match["train"]) for match in found if match is not None), None)

@@ -6,13 +6,12 @@ from vuskit.datasets.synthetic import ecg, kpi, mackey_glass, telemetry, vibrati
 from vuskit.datasets.synthetic.demo import (
     three_scores,
 )
-from vuskit.datasets.synthetic.labels import labeled_scores, labels_with_events
 from vuskit.datasets.synthetic.make import (
-    make_series,
-)
-from vuskit.datasets.synthetic.registry import (
     Family,
+    labeled_scores,
+    labels_with_events,
     list_families,
+    make_series,
     register_family,
 )
 

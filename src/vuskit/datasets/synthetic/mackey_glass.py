@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.synthetic.registry import Event, register_family
+from vuskit.datasets.synthetic.make import Event, register_family
 
 __all__ = ["mackey_glass", "mackey_glass_curve"]
 

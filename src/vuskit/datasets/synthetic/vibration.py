@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.datasets.synthetic.noise import autoregressive, slow_wander
-from vuskit.datasets.synthetic.registry import Event, register_family
+from vuskit.datasets.synthetic.make import Event, autoregressive, register_family, slow_wander
 
 __all__ = ["vibration"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from vuskit._util.lazy import pd
+from vuskit._util.optional import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures import (
     Display,

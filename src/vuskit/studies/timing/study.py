@@ -39,8 +39,7 @@ from vuskit.kernels.backend import core_name
 from vuskit.parameters import Param, one_of, param, whole
 from vuskit.store.identity import code_of, key_of
 from vuskit.store.store import Store
-from vuskit.studies.base import Study
-from vuskit.studies.registry import study
+from vuskit.studies.base import Study, study
 from vuskit.studies.result import Failure
 from vuskit.studies.timing.cases import PARAMETERS, Arrays, Case, Setting, is_generated
 from vuskit.studies.timing.contestants import Contestant, choose

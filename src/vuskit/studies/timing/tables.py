@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit._util.lazy import pd
-from vuskit._util.optional import require
+from vuskit._util.optional import pd, require
 from vuskit.studies.timing.cases import PARAMETERS, Setting
 from vuskit.studies.timing.contestants import CONTESTANTS
 

@@ -1,248 +1,31 @@
-"""Executors: run tasks in this process, in local processes, or on a Dask cluster."""
+"""Run tasks on a ``dask.distributed`` cluster."""
 
 from __future__ import annotations
 
-import abc
 import contextlib
-import dataclasses
 import logging
 import queue
-import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from vuskit._util.names import did_you_mean
+from vuskit._util.interrupts import ignore_sigint_in_children
 from vuskit._util.optional import require
-from vuskit._util.signals import ignore_sigint_in_children
 from vuskit.engine._pool import PackedTask, Pool
-from vuskit.engine._process import (
-    PackedValue,
-    allow_children,
-    outcome_of,
-    run_action,
-    unpack,
-    warm_up_action,
-)
+from vuskit.engine._process import allow_children, outcome_of
+from vuskit.engine.run import Executor
 from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
-from vuskit.errors import ClusterError, InvalidInputError, warn
-
-EXECUTOR_KINDS = ("local", "dask")
-"""Kinds of executors that settings can name."""
+from vuskit.errors import ClusterError, warn
 
 # Two tasks per thread, so that a worker need not wait while the last outcome is sent.
 _TASKS_PER_THREAD = 2
 _CONNECT_SECONDS = 30
 _COUNT_SECONDS = 1.0  # between two counts of the workers in the cluster
 _IDLE_SECONDS = 300.0  # after which idle processes of other runs, probably killed, are closed
-
-
-@dataclass(frozen=True)
-class ExecutorSettings:
-    """Where tasks run.
-
-    Attributes
-    ----------
-    kind : str
-        ``"local"``: processes on this machine; ``"dask"``: a Dask cluster.
-    workers : int
-        Number of processes. Ignored with an address, where the cluster decides.
-    address : str or None
-        Address of a Dask scheduler, or the ``.json`` file that it writes with
-        ``--scheduler-file``. Default: ``"dask"`` starts a cluster on this machine.
-
-    Raises
-    ------
-    InvalidInputError
-        If a setting is invalid.
-
-    Examples
-    --------
-    >>> ExecutorSettings(workers=4)
-    ExecutorSettings(kind='local', workers=4, address=None)
-    >>> ExecutorSettings(kind="cloud")
-    Traceback (most recent call last):
-    vuskit.errors.InvalidInputError: `kind` must be one of 'local', 'dask', got 'cloud'
-    """
-
-    kind: str = "local"
-    workers: int = 1
-    address: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in EXECUTOR_KINDS:
-            known = ", ".join(map(repr, EXECUTOR_KINDS))
-            hint = did_you_mean(self.kind, EXECUTOR_KINDS)
-            raise InvalidInputError(f"`kind` must be one of {known}, got {self.kind!r}{hint}")
-        if isinstance(self.workers, bool) or not isinstance(self.workers, int) or self.workers < 1:
-            raise InvalidInputError(f"`workers` must be an integer >= 1, got {self.workers!r}")
-        if self.address is not None and self.kind != "dask":
-            raise InvalidInputError(
-                f"`address` must be omitted for local processes, got {self.address!r}; "
-                "set kind='dask' to use it"
-            )
-
-
-class Executor(abc.ABC):
-    """Takes tasks and returns their outcomes, in any order.
-
-    Every task gets an outcome, even if its process dies. Executors store nothing.
-
-    Use an executor as a context manager. Leaving the block ends the idle workers; leaving it with
-    an exception also kills running tasks.
-    """
-
-    def __init__(self) -> None:
-        self._running: dict[str, Task] = {}
-
-    @property
-    @abc.abstractmethod
-    def capacity(self) -> int:
-        """Maximum number of submitted tasks."""
-
-    @property
-    def name(self) -> str:
-        """Description for logs and messages."""
-        return f"{type(self).__name__.removesuffix('Executor').lower()}, {self.capacity} at a time"
-
-    @property
-    def free(self) -> int:
-        """Number of tasks that can be submitted now."""
-        return self.capacity - len(self._running)
-
-    @property
-    def running(self) -> tuple[Task, ...]:
-        """Submitted tasks without an outcome."""
-        return tuple(self._running.values())
-
-    def submit(self, task: Task) -> None:
-        """Start a task; check `free` first."""
-        self._running[task.key] = task
-        self._start(task)
-
-    def collect(self, timeout: float) -> list[tuple[Task, Outcome]]:
-        """Wait for outcomes; return an empty list after the timeout."""
-        found = self._wait(timeout) if self._running else []
-        return [(self._running.pop(key), _unpacked(outcome)) for key, outcome in found]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: Any, *_: object) -> None:
-        self.close(kill=kind is not None)
-
-    @abc.abstractmethod
-    def _start(self, task: Task) -> None:
-        """Start a task."""
-
-    @abc.abstractmethod
-    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
-        """Wait for tasks; return their keys and outcomes."""
-
-    @abc.abstractmethod
-    def close(self, *, kill: bool) -> None:
-        """End the workers; ``kill`` also ends running tasks."""
-
-
-def _unpacked(outcome: Outcome) -> Outcome:
-    value = outcome.value
-    if not isinstance(value, PackedValue):
-        return outcome
-    loaded = outcome_of(lambda: unpack(value.data))
-    if loaded.status is Status.OK:
-        return dataclasses.replace(outcome, value=loaded.value)
-    message = f"the result of the worker could not be loaded: {loaded.message}"
-    return Outcome(Status.ERROR, message=message, traceback=loaded.traceback)
-
-
-class InProcessExecutor(Executor):
-    """Runs one task at a time in this process, without limits on time and memory.
-
-    Parameters
-    ----------
-    threads : int, default=1
-        Threads of BLAS and OpenMP during a task. Sums over several threads round differently.
-    """
-
-    def __init__(self, *, threads: int = 1) -> None:
-        super().__init__()
-        self._threadpoolctl = require("threadpoolctl", purpose="running tasks")
-        self._threads = threads
-        self._warm: set[str | None] = {None}
-
-    @property
-    def capacity(self) -> int:
-        """One."""
-        return 1
-
-    @property
-    def name(self) -> str:
-        """Description for logs and messages."""
-        return "in this process"
-
-    def _start(self, task: Task) -> None:
-        pass
-
-    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
-        key, task = next(iter(self._running.items()))
-        seconds = None
-        with self._threadpoolctl.threadpool_limits(self._threads):
-            if task.action.group not in self._warm:
-                seconds = warm_up_action(task.action)
-                self._warm.add(task.action.group)
-            outcome = run_action(task.action)
-        return [(key, dataclasses.replace(outcome, warm_up_seconds=seconds))]
-
-    def close(self, *, kill: bool) -> None:
-        """Forget tasks that have not run."""
-        self._running.clear()
-
-
-class LocalExecutor(Executor):
-    """Worker processes on this machine, each with one task at a time.
-
-    Parameters
-    ----------
-    workers : int, default=1
-        Number of processes.
-    limits : Limits
-        Limits of each task. A limit on memory needs psutil.
-    scratch : Path, optional
-        Folder for the output of the workers. Default: a temporary folder.
-    """
-
-    def __init__(
-        self, *, workers: int = 1, limits: Limits = UNLIMITED, scratch: Path | None = None
-    ) -> None:
-        super().__init__()
-        folder = scratch or Path(tempfile.gettempdir()) / f".vuskit-{uuid.uuid4().hex[:12]}"
-        self._workers = workers
-        self._pool = Pool(workers, limits, folder)
-        self._failed: list[tuple[str, Outcome]] = []  # tasks that could not be pickled
-
-    @property
-    def capacity(self) -> int:
-        """Number of processes."""
-        return self._workers
-
-    def _start(self, task: Task) -> None:
-        packed = outcome_of(lambda: PackedTask.of(task))
-        if packed.status is Status.OK:
-            self._pool.submit(task.key, packed.value)
-        else:
-            self._failed.append((task.key, packed))
-
-    def _wait(self, timeout: float) -> list[tuple[str, Outcome]]:
-        failed, self._failed = self._failed, []
-        return failed + self._pool.poll(0 if failed else timeout)
-
-    def close(self, *, kill: bool) -> None:
-        """End the processes."""
-        self._pool.close(kill=kill)
 
 
 @dataclass
@@ -523,53 +306,3 @@ def _close_pools(run: str, *, kill: bool) -> None:
             pool.close(kill=kill)
         elif kill:
             pool.kill()
-
-
-# --- Factory ----------------------------------------------------------------------------------
-
-
-def make_executor(
-    settings: ExecutorSettings,
-    limits: Limits = UNLIMITED,
-    *,
-    scratch: Path | None = None,
-    versions: Mapping[str, str] | None = None,
-) -> Executor:
-    """Create an executor.
-
-    Parameters
-    ----------
-    settings : ExecutorSettings
-        Where tasks run.
-    limits : Limits
-        Limits of each task. A single local worker without limits on time and memory runs in
-        this process.
-    scratch : Path, optional
-        Folder for the output of local workers. Default: a temporary folder.
-    versions : mapping of str to str, optional
-        Expected library versions. Dask workers with other versions get no tasks. Ignored by
-        local executors.
-
-    Returns
-    -------
-    Executor
-        Close it, or use it as a context manager.
-
-    Raises
-    ------
-    InvalidInputError
-        If the Dask scheduler is unreachable, or no Dask worker has the expected versions.
-
-    Examples
-    --------
-    >>> with make_executor(ExecutorSettings()) as executor:
-    ...     executor.name
-    'in this process'
-    """
-    if settings.kind == "dask":
-        return DaskExecutor(
-            address=settings.address, workers=settings.workers, limits=limits, versions=versions
-        )
-    if settings.workers == 1 and limits.seconds is None and limits.memory is None:
-        return InProcessExecutor(threads=limits.threads)
-    return LocalExecutor(workers=settings.workers, limits=limits, scratch=scratch)
