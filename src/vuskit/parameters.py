@@ -17,6 +17,25 @@ from vuskit._util.names import did_you_mean, plain_name
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 
+__all__ = [
+    "Check",
+    "Checked",
+    "Param",
+    "flag",
+    "from_mapping",
+    "from_texts",
+    "literal",
+    "number",
+    "one_of",
+    "optional",
+    "param",
+    "params_of",
+    "several",
+    "text",
+    "texts",
+    "whole",
+]
+
 T = TypeVar("T")
 
 
