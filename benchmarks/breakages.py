@@ -356,7 +356,7 @@ BREAKAGES = [
         "statistics/test_ranks.py",
     ),
     Breakage(
-        "statistics/effects.py",
+        "statistics/comparison.py",
         "moved = differences[differences != 0]",
         "moved = differences",
         "statistics/test_effects.py statistics/test_comparison.py",

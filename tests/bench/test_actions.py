@@ -21,8 +21,8 @@ from vuskit.bench.expand import expand_plan
 from vuskit.bench.jobs import EvaluateJob, ImportJob, JobAction, Kind, MeasureSpec
 from vuskit.bench.series import SeriesSource, describe_series
 from vuskit.cli._results_table import chosen_measure, read_results
-from vuskit.engine._process import run_action
 from vuskit.engine.run import InProcessExecutor, LocalExecutor
+from vuskit.engine.tasks import run_action
 from vuskit.measures import registry
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.publication import publication_table

@@ -15,8 +15,8 @@ from vuskit.bench import (
     Status,
     leaderboard,
 )
-from vuskit.bench._leaderboard import measure_called
 from vuskit.bench.jobs import Kind
+from vuskit.measures.registry import measure_called
 
 OWN = """
 import vuskit

@@ -8,8 +8,8 @@ import signal
 import pytest
 import typer
 
-from vuskit.cli._stopping import resumable
-from vuskit.engine._process import outcome_of
+from vuskit.cli._progress import resumable
+from vuskit.engine.tasks import outcome_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are other ones there")
 

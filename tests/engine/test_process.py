@@ -16,8 +16,9 @@ from vuskit.engine import (
     Task,
     run_tasks,
 )
-from vuskit.engine._process import outcome_of, pack, run_action, warm_up_action
+from vuskit.engine._process import pack
 from vuskit.engine.run import ExecutorSettings
+from vuskit.engine.tasks import outcome_of, run_action, warm_up_action
 
 
 class UnreadableError(Exception):

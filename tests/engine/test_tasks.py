@@ -12,8 +12,7 @@ from vuskit.engine import (
     Limits,
     Status,
 )
-from vuskit.engine._process import run_action
-from vuskit.engine.tasks import NotApplicableError
+from vuskit.engine.tasks import NotApplicableError, run_action
 
 
 @pytest.mark.parametrize(

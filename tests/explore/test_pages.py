@@ -25,7 +25,7 @@ from vuskit.datasets import ScoredSeries, Series
 from vuskit.explore import open_content
 from vuskit.explore.content import ScoresContent
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.studies.sources import open_scores
+from vuskit.studies.result import open_scores
 
 
 def test_from_the_overview_to_a_series(ask, open_page):

@@ -12,7 +12,7 @@ from report.figure_examples import (
 import vuskit
 from vuskit import figures
 from vuskit.errors import InvalidInputError
-from vuskit.figures._families import family_color
+from vuskit.figures._drawing import family_color
 
 TITLES = [measure.title for measure in vuskit.list_measures() if measure.group == "paper"]
 

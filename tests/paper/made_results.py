@@ -7,10 +7,9 @@ import numpy as np
 from vuskit.measures.registry import resolve_measures
 from vuskit.studies import Consistency, Robustness, Scenarios, Separability
 from vuskit.studies.consistency import ConsistencyResult
-from vuskit.studies.result import SeriesValues
+from vuskit.studies.result import SeriesValues, StudyInput
 from vuskit.studies.robustness import RobustnessResult
 from vuskit.studies.separability import SeparabilityResult
-from vuskit.studies.sources import StudyInput
 from vuskit.studies.timing import (
     Setting,
     TimingResult,

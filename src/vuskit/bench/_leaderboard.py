@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
-from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
-from vuskit.measures.registry import Measure, list_measures, main_measure
+from vuskit.measures.registry import main_measure, measure_called, measures_in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -252,40 +251,3 @@ def directions(values: pd.DataFrame) -> dict[str, bool]:
         return {str(name): bool(higher) for name, higher in stored.items()}
     names = map(str, values["measure"].unique())
     return {name: measure_called(name).higher_is_better for name in names}
-
-
-def measure_called(name: str) -> Measure:
-    """Look up a measure by its name in tables, with or without options.
-
-    An unregistered measure keeps its name, and higher values count as better.
-
-    Examples
-    --------
-    >>> measure_called("f_score(beta=2)").title
-    'F(beta=2)'
-    >>> measure_called("mine").title
-    'mine'
-    """
-    base, bracket, options = name.partition("(")
-    for measure in list_measures():
-        if measure.name == base:
-            if not bracket:
-                return measure
-            title = measure.title.partition("(")[0]
-            return replace(measure, name=name, title=f"{title}({options}")
-    return Measure(name=name, title=name, function=_unknown)
-
-
-def _unknown(*_: Any) -> float:
-    raise InvalidInputError(
-        "the measure must be registered in this process to be computed, got only its name; import "
-        "the module that defines it"
-    )
-
-
-def measures_in_order(names: Iterable[str]) -> list[str]:
-    """Sort measures by the registry, variants after their measure, user-defined ones last."""
-    # User-defined measures go by name: the order must not depend on which modules are imported.
-    package = [one.name for one in list_measures() if one.function.__module__.startswith("vuskit.")]
-    order = {name: place for place, name in enumerate(package)}
-    return sorted(names, key=lambda name: (order.get(name.partition("(")[0], len(order)), name))

@@ -16,13 +16,7 @@ from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
 from vuskit._util.tables import frame_csv
 from vuskit._util.text import plural
-from vuskit.bench._leaderboard import (
-    AVERAGES,
-    leaderboard,
-    measure_called,
-    measures_in_order,
-    no_common_series,
-)
+from vuskit.bench._leaderboard import AVERAGES, leaderboard, no_common_series
 from vuskit.bench.jobs import (
     DetectorSpec,
     EvaluateJob,
@@ -46,7 +40,7 @@ from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import NO_BUFFER
 from vuskit.measures.inversion import looks_inverted
-from vuskit.measures.registry import Measure, list_measures
+from vuskit.measures.registry import Measure, list_measures, measure_called, measures_in_order
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.store.identity import canonical
 from vuskit.store.store import DATABASE, Named, Result, Start, Store, is_gone

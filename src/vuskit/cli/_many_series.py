@@ -13,10 +13,8 @@ import typer
 
 from vuskit._util.tables import csv_text, frame_records
 from vuskit._util.text import format_duration, plural
-from vuskit.cli._command import say_notes
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import write_file
-from vuskit.cli._output import emit, say, table_forms
+from vuskit.cli._output import emit, say, table_forms, write_file
 from vuskit.datasets.columns import Reading
 from vuskit.datasets.inputs import Inputs, find_files, open_inputs
 from vuskit.errors import InvalidInputError
@@ -193,8 +191,7 @@ def _run(plan: Plan, folder: Path) -> bool:
     from vuskit.bench.in_memory import missing_notes
     from vuskit.bench.jobs import ScoreResult
     from vuskit.bench.runner import run_plan
-    from vuskit.cli._progress import RunDisplay
-    from vuskit.cli._stopping import resumable
+    from vuskit.cli._progress import RunDisplay, resumable
     from vuskit.cli.bench.run import report_changes, report_stale_jobs
 
     filled, missing = 0, dict[str, int]()

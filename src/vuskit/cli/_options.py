@@ -17,7 +17,7 @@ import typer
 
 from vuskit._util.text import parse_bytes
 from vuskit.cli import _completion as complete
-from vuskit.cli._command import PANELS
+from vuskit.cli._output import PANELS
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure, list_measures, resolve_measures
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import json
 import re
 import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from vuskit import __version__
+from vuskit._util.files import atomic_files, atomic_path, reason_of
 from vuskit._util.interrupts import begin_result
 from vuskit._util.tables import csv_text, plain_data
 from vuskit._util.text import escape_control, wrapped_table
-from vuskit.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    pass
+from vuskit.errors import InvalidInputError, VuskitError
 
 _NARROWEST, _WIDEST = 40, 120
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -157,3 +160,152 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+# Parameters of the library whose option has another name.
+_OTHER_NAMES = {
+    "measures": "measure",
+    "detectors": "detector",
+    "by": "unit",
+    "select": "series",
+    "path": "output",
+    "source": "data",
+}
+PANELS = ("", "Input", "Measures", "Output", "Execution")
+_NAME = re.compile(r"`(\w+)`")
+_running: ContextVar[Command] = ContextVar("_running")
+
+
+class Command(TyperCommand):
+    """A command that writes `` `label` `` as `` `--label` `` in texts of the library.
+
+    The panels of its help have one order in all commands.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.params.sort(key=lambda one: PANELS.index(getattr(one, "rich_help_panel", None) or ""))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return ``--help``, which is no news to readers of the help."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.hidden = True
+        return option
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        _running.set(self)
+        try:
+            return super().invoke(ctx)
+        except InvalidInputError as error:
+            error.args = (self.with_options(str(error)),)
+            raise
+
+    def with_options(self, text: str) -> str:
+        """Replace parameter names by the options of this command."""
+        if text.startswith("`--set`"):
+            return text  # it names the parameter already
+        options = {one.name: _shown(one) for one in self.params}
+        settable = "--set" in options.values()
+
+        def option(found: re.Match[str]) -> str:
+            name = found[1]
+            for known in (name, _OTHER_NAMES.get(name)):
+                if known in options:
+                    return f"`{options[known]}`"
+            return f"`--set {name}`" if settable and name in _settings() else found[0]
+
+        return _NAME.sub(option, text)
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Write notes of the library to standard error, with the options of the running command."""
+    for note in notes:
+        say(f"note: {_running.get().with_options(note)}")
+
+
+def _shown(parameter: Any) -> str:
+    if parameter.param_type_name == "option":
+        return str(parameter.opts[0])
+    return str(parameter.metavar or parameter.name).strip("[.]")
+
+
+def _settings() -> set[str]:
+    """Return the names that ``--set`` accepts."""
+    from vuskit.measures.settings import EvaluationSettings
+
+    found = {one.name for one in dataclasses.fields(EvaluationSettings)}
+    studies = sys.modules.get("vuskit.studies")  # only loaded by commands that run studies
+    for study in studies.list_studies() if studies is not None else ():
+        found.update(study.options())
+    return found
+
+
+_PAGES = (".html", ".htm")
+_PLAN = ".toml"
+
+
+def check_page(option: str, path: Path | None, *, made: Path | None = None) -> None:
+    """Check early that a page can be written; no page is fine.
+
+    Examples
+    --------
+    >>> check_page("--html", Path("scores.csv"))
+    Traceback (most recent call last):
+    vuskit.errors.InvalidInputError: `--html` must be a file that ends in .html or .htm, got ...
+    """
+    if path is None:
+        return
+    if path.suffix.lower() not in _PAGES:
+        raise InvalidInputError(
+            f"`{option}` must be a file that ends in {' or '.join(_PAGES)}, got {str(path)!r}"
+        )
+    created = () if made is None else (made.resolve(), *made.resolve().parents)
+    if not path.parent.is_dir() and path.parent.resolve() not in created:
+        raise InvalidInputError(
+            f"`{option}` must be in a folder that exists, got {str(path)!r}; create it first"
+        )
+
+
+def plan_folder(target: Path) -> Path:
+    """Return the run folder of a plan, or the target itself.
+
+    Examples
+    --------
+    >>> plan_folder(Path("bench-run")).name
+    'bench-run'
+    """
+    if target.suffix != _PLAN or target.is_dir():
+        return target
+    from vuskit.bench.plan import planned_folder
+
+    return planned_folder(target)
+
+
+@contextmanager
+def _written(path: Path, temporary: AbstractContextManager[Path]) -> Iterator[Path]:
+    """Yield a temporary path; errors say why `path` cannot be written."""
+    try:
+        with temporary as found:
+            yield found
+    except OSError as error:
+        missing = error.errno == errno.ENOENT
+        reason = f"there is no folder {str(path.parent)!r}" if missing else reason_of(error)
+        raise VuskitError(f"{path} cannot be written: {reason}") from error
+
+
+def atomic_file(path: Path) -> AbstractContextManager[Path]:
+    """Yield a temporary path that becomes the file on success and is removed on failure."""
+    return _written(path, atomic_path(path))
+
+
+def atomic_folder(folder: Path) -> AbstractContextManager[Path]:
+    """Yield a temporary folder; on success its files move to the folder."""
+    return _written(folder, atomic_files(folder))
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file atomically."""
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vuskit._util.files import check_file
 from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.text import quoted
-from vuskit.cli._files import check_file, plan_folder
+from vuskit.cli._output import plan_folder
 from vuskit.datasets.columns import LABEL_NAMES
 from vuskit.datasets.tables import Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError

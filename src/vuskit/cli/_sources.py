@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.names import plain_name
 from vuskit._util.optional import require
 from vuskit._util.text import plural, quoted
-from vuskit.cli._files import plan_folder
+from vuskit.cli._output import plan_folder
 from vuskit.cli._results_table import (
     Results,
     check_repeated,
@@ -324,7 +324,7 @@ def _detectors(source: _Source) -> list[str]:
 
 def _with_directions(table: pd.DataFrame) -> pd.DataFrame:
     """Add direction and title of each measure, from a run if possible."""
-    from vuskit.bench._leaderboard import measure_called
+    from vuskit.measures.registry import measure_called
 
     known = {str(name): measure_called(str(name)) for name in dict.fromkeys(table["measure"])}
     facts: dict[str, dict[str, Any]] = {

@@ -13,13 +13,12 @@ import typer
 from typer.core import TyperGroup
 
 from vuskit import __version__
+from vuskit._util.files import reason_of
 from vuskit._util.interrupts import begin_result, end_interrupts, raise_interrupts, was_interrupted
 from vuskit.cli import bench, conformance, data
-from vuskit.cli._command import Command
 from vuskit.cli._exit_codes import ExitCode, exit_codes_text
-from vuskit.cli._files import reason_of
 from vuskit.cli._options import flag
-from vuskit.cli._output import clean_warnings, say
+from vuskit.cli._output import Command, clean_warnings, say
 from vuskit.cli.compare import compare
 from vuskit.cli.demo import demo
 from vuskit.cli.doctor import doctor

@@ -12,7 +12,6 @@ import typer
 
 from vuskit._util.tables import TableLayout, frame_csv
 from vuskit._util.text import escape_latex
-from vuskit.cli._files import atomic_file, atomic_folder, plan_folder, write_file
 from vuskit.cli._options import (
     FILE,
     MEASURES,
@@ -37,13 +36,17 @@ from vuskit.cli._options import (
     split_list,
 )
 from vuskit.cli._output import (
+    atomic_file,
+    atomic_folder,
     chosen_format,
     emit,
+    plan_folder,
     say,
     table_forms,
     terminal_width,
     wrapped,
     write,
+    write_file,
 )
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
@@ -310,7 +313,7 @@ def _ranks_by_buffer(
 def _write_folder(
     found: TableComparison, ranks: BufferDependence | None, folder: Path, *, latex: bool
 ) -> None:
-    from vuskit.report.page.study_folder import write_comparison
+    from vuskit.report.page.studies import write_comparison
 
     with atomic_folder(folder) as temporary:
         page = write_comparison(found, temporary, latex=latex)[0].name
@@ -471,7 +474,7 @@ class _Answer:
 
 def _title(results: Results, measure: str | None) -> str:
     """Return the title of a measure, as stored in the table or registered."""
-    from vuskit.bench._leaderboard import measure_called
+    from vuskit.measures.registry import measure_called
 
     stored = results.title(measure)
     if measure is None or stored is None:

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from vuskit._util.files import check_file
 from vuskit._util.tables import plain_data
 from vuskit._util.text import plural
-from vuskit.cli._command import Command
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import check_file, write_file
 from vuskit.cli._options import MEASURES, AsJson, option, output_option
-from vuskit.cli._output import chosen_format, emit, say, write
+from vuskit.cli._output import Command, chosen_format, emit, say, write, write_file
 from vuskit.errors import InvalidInputError
 
 _SHOWN = 10

@@ -11,11 +11,11 @@ import typer
 
 from vuskit._util.tables import csv_text
 from vuskit._util.text import plural, quoted, wrapped_table
-from vuskit.cli._command import Command
 from vuskit.cli._completion import complete_datasets
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._options import INPUT, AsCsv, AsJson, AsLatex, AsMarkdown, flag, option
 from vuskit.cli._output import (
+    Command,
     chosen_format,
     emit,
     emit_table,

@@ -18,11 +18,9 @@ import typer
 from vuskit._util.optional import is_installed
 from vuskit._util.text import listed
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import write_file
 from vuskit.cli._options import AsJson, OpenPage, output_option, quick_flag, seed_option
-from vuskit.cli._output import chosen_format, emit, say, terminal_width
-from vuskit.cli._progress import ProgressBar
-from vuskit.cli._stopping import resumable
+from vuskit.cli._output import chosen_format, emit, say, terminal_width, write_file
+from vuskit.cli._progress import ProgressBar, resumable
 from vuskit.errors import InvalidInputError, MissingDependencyError
 
 if TYPE_CHECKING:

@@ -9,10 +9,8 @@ from typing import Annotated
 import typer
 
 from vuskit._util.tables import LATEX_LINE, csv_text
-from vuskit.cli._command import say_notes
 from vuskit.cli._completion import complete_buffers
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import check_page, write_file
 from vuskit.cli._many_series import Request, evaluate_several
 from vuskit.cli._options import (
     INPUT,
@@ -33,7 +31,7 @@ from vuskit.cli._options import (
     option,
     output_option,
 )
-from vuskit.cli._output import chosen_format, emit, say, terminal_width
+from vuskit.cli._output import chosen_format, emit, say, say_notes, terminal_width
 from vuskit.cli._parameters import Flags, input_options, takes
 from vuskit.datasets.columns import Reading
 from vuskit.datasets.inputs import Inputs, load_source

@@ -12,7 +12,6 @@ import typer
 
 from vuskit._util.interrupts import end_interrupts
 from vuskit._util.optional import require
-from vuskit.cli._files import plan_folder
 from vuskit.cli._options import (
     EXECUTION,
     Load,
@@ -21,7 +20,7 @@ from vuskit.cli._options import (
     load_file,
     option,
 )
-from vuskit.cli._output import say
+from vuskit.cli._output import plan_folder, say
 from vuskit.cli._parameters import SHOWN, input_options, takes
 from vuskit.cli.study import DEFAULT_OUTPUT
 from vuskit.datasets.columns import Reading
@@ -119,7 +118,7 @@ class StudyReader:
 
     def _read(self) -> list[Any]:
         from vuskit.studies import load_study_results
-        from vuskit.studies.sources import shared_place
+        from vuskit.studies.result import shared_place
 
         found = [result for folder in self._named for result in load_study_results(folder)]
         for folder in filter(_results_in, self._usual):

@@ -6,9 +6,8 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-from vuskit.cli._files import check_page, write_file
 from vuskit.cli._options import FILE, OUTPUT, OpenPage, option
-from vuskit.cli._output import say
+from vuskit.cli._output import check_page, say, write_file
 
 
 def page(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.files import check_exists
 from vuskit._util.tables import frame_csv
 from vuskit._util.text import plural
 from vuskit.cli._completion import complete_detectors, complete_exhibits
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import check_exists
 from vuskit.cli._options import (
     EXECUTION,
     INPUT,
@@ -34,8 +34,7 @@ from vuskit.cli._options import (
 )
 from vuskit.cli._output import chosen_format, emit, say, terminal_width
 from vuskit.cli._parameters import SHOWN, input_options, takes
-from vuskit.cli._progress import ProgressBar
-from vuskit.cli._stopping import resumable
+from vuskit.cli._progress import ProgressBar, resumable
 from vuskit.cli.study import AsPublished, Published
 from vuskit.datasets.columns import Reading
 from vuskit.errors import InvalidInputError

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.files import check_file
 from vuskit._util.names import match_names
 from vuskit._util.text import quoted
-from vuskit.cli._files import check_file, check_page, plan_folder, write_file
 from vuskit.cli._options import (
     FILE,
     OUTPUT,
@@ -23,7 +23,7 @@ from vuskit.cli._options import (
     output_option,
     series_option,
 )
-from vuskit.cli._output import say, wrapped, write
+from vuskit.cli._output import check_page, plan_folder, say, wrapped, write, write_file
 from vuskit.cli._progress import ProgressBar
 from vuskit.errors import InvalidInputError
 
@@ -105,7 +105,7 @@ def report(
 def report_inputs(results: Sequence[Any]) -> None:
     """Report the inputs of saved results, and inputs that have changed since."""
     from vuskit.studies import changed_inputs
-    from vuskit.studies.sources import shared_place
+    from vuskit.studies.result import shared_place
 
     users: dict[tuple[Any, ...], list[str]] = {}
     for result in results:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.files import check_exists
 from vuskit._util.names import did_you_mean
 from vuskit._util.text import quoted
 from vuskit.cli import _completion as complete
-from vuskit.cli._command import say_notes
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._files import atomic_folder, check_exists, check_page, write_file
 from vuskit.cli._options import (
     EXECUTION,
     INPUT,
@@ -42,10 +41,17 @@ from vuskit.cli._options import (
     quick_flag,
     series_option,
 )
-from vuskit.cli._output import chosen_format, emit, say
+from vuskit.cli._output import (
+    atomic_folder,
+    check_page,
+    chosen_format,
+    emit,
+    say,
+    say_notes,
+    write_file,
+)
 from vuskit.cli._parameters import SHOWN, Given, given_of, input_options, takes
-from vuskit.cli._progress import ProgressBar
-from vuskit.cli._stopping import resumable
+from vuskit.cli._progress import ProgressBar, resumable
 from vuskit.datasets.columns import Reading
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
@@ -377,7 +383,7 @@ def _emit(
     form: str, results: Sequence[Any], files: Sequence[list[Path]], comparison: Any, folder: Path
 ) -> None:
     """Write results to standard output, and notes and paths to standard error."""
-    from vuskit.report import studies as made
+    from vuskit.report.page import studies as made
 
     records = [
         {**made.study_record(one), "files": paths}

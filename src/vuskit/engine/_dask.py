@@ -16,9 +16,9 @@ from typing import Any
 from vuskit._util.interrupts import ignore_sigint_in_children
 from vuskit._util.optional import require
 from vuskit.engine._pool import PackedTask, Pool
-from vuskit.engine._process import allow_children, outcome_of
+from vuskit.engine._process import allow_children
 from vuskit.engine.run import Executor
-from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task
+from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, Status, Task, outcome_of
 from vuskit.errors import ClusterError, warn
 
 # Two tasks per thread, so that a worker need not wait while the last outcome is sent.

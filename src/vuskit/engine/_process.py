@@ -1,4 +1,4 @@
-"""Code that runs inside a worker process: limits, output, state, and running one action."""
+"""Code that runs inside a worker process: limits, output and state."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ import io
 import multiprocessing
 import os
 import pickle
-import platform
 import random
 import signal
 import sys
 import sysconfig
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,9 +29,16 @@ from typing import Any
 
 import numpy as np
 
-from vuskit._util.interrupts import noted_interrupts
 from vuskit._util.optional import require
-from vuskit.engine.tasks import Action, Limits, NotApplicableError, Outcome, Status
+from vuskit.engine.tasks import (
+    Limits,
+    Outcome,
+    Status,
+    failed_outcome,
+    outcome_of,
+    run_action,
+    warm_up_action,
+)
 
 BROKEN_EXIT = 76
 """Exit code of a worker that can no longer reach its parent."""
@@ -47,99 +52,9 @@ _THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-_TRACEBACK_FRAMES = 20
 _WATCH_SECONDS = 0.2
 _CHUNK_BYTES = 65_536
-_RESET_PEAK = "5"  # the value for clear_refs that resets the peak
 _PR_SET_PDEATHSIG = 1
-
-
-# --- Running one action -----------------------------------------------------------------------
-
-
-def run_action(action: Action) -> Outcome:
-    """Run an action in this process, without limits; errors become part of the outcome.
-
-    This includes SystemExit and KeyboardInterrupt if the action raises them. Ctrl-C still raises
-    KeyboardInterrupt.
-
-    Parameters
-    ----------
-    action : Action
-        What to do.
-
-    Returns
-    -------
-    Outcome
-        Status, value, time and memory.
-
-    Examples
-    --------
-    >>> from vuskit.engine import Action
-    >>> class Divide(Action):
-    ...     def run(self):
-    ...         return 1 / 0
-    >>> outcome = run_action(Divide())
-    >>> str(outcome.status), outcome.message
-    ('ERROR', 'ZeroDivisionError: division by zero')
-    """
-    _reset_peak_memory()
-    begin = time.perf_counter()
-    outcome = outcome_of(action.run)
-    return dataclasses.replace(
-        outcome,
-        seconds=time.perf_counter() - begin,
-        peak_bytes=_peak_memory(),
-        worker=f"{platform.node()}:{os.getpid()}",
-    )
-
-
-def warm_up_action(action: Action) -> float:
-    """Warm up for an action and return the seconds. Errors occur again when the action runs."""
-    begin = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        outcome_of(action.warm_up)
-    return time.perf_counter() - begin
-
-
-def outcome_of(function: Callable[[], Any]) -> Outcome:
-    """Call a function; every error except Ctrl-C becomes part of the outcome."""
-    with noted_interrupts() as interrupted:
-        outcome = _caught_outcome_of(function)
-        if interrupted():
-            raise KeyboardInterrupt
-    return outcome
-
-
-def _caught_outcome_of(function: Callable[[], Any]) -> Outcome:
-    try:
-        return Outcome(Status.OK, function())
-    except NotApplicableError as reason:
-        return Outcome(Status.SKIPPED, message=_text_of(reason))
-    except MemoryError as error:
-        # Free the memory that the frames hold, because reporting needs some.
-        traceback.clear_frames(error.__traceback__)
-        text = ": ".join(filter(None, ("out of memory", _text_of(error))))
-        return _failed(Status.OOM, error, text)
-    except BaseException as error:
-        # SystemExit too: code that calls exit() must not end the process.
-        return _failed(Status.ERROR, error, f"{type(error).__name__}: {_text_of(error)}")
-
-
-def _failed(status: Status, error: BaseException, message: str) -> Outcome:
-    try:
-        stack = traceback.format_exc(limit=-_TRACEBACK_FRAMES)
-    except BaseException:  # formatting runs code of the error, which may fail
-        stack = None
-    return Outcome(status, message=message, traceback=stack, error_type=type(error).__name__)
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except BaseException:  # `__str__` of the error may fail
-        return "(its text could not be read)"
 
 
 # --- A worker process -------------------------------------------------------------------------
@@ -193,7 +108,7 @@ def serve(connection: Connection, limits: Limits, parent: int, output_file: str)
             try:
                 send_message(connection, (*end, outcome))
             except MemoryError as error:
-                failed = _failed(Status.OOM, error, "out of memory: the result is too large")
+                failed = failed_outcome(Status.OOM, error, "out of memory: the result is too large")
                 send_message(connection, (*end, failed))
         except BaseException:
             os._exit(BROKEN_EXIT)
@@ -321,26 +236,6 @@ def _limit_memory(limit: int | None) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     allowed = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
-
-
-def _reset_peak_memory() -> None:
-    """Reset the peak memory if the system supports it."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text(_RESET_PEAK)
-
-
-def _peak_memory() -> int | None:
-    """Peak resident memory in bytes since the last reset, or since the start without a reset."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    try:
-        import resource
-    except (ImportError, OSError):  # the task may have left no descriptor to import with
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 # -- pickling for other processes ------------------------------------------------------------------

@@ -18,14 +18,18 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.engine._pool import PackedTask, Pool
-from vuskit.engine._process import (
-    PackedValue,
+from vuskit.engine._process import PackedValue, unpack
+from vuskit.engine.tasks import (
+    UNLIMITED,
+    Limits,
+    Outcome,
+    StaleWorkerError,
+    Status,
+    Task,
     outcome_of,
     run_action,
-    unpack,
     warm_up_action,
 )
-from vuskit.engine.tasks import UNLIMITED, Limits, Outcome, StaleWorkerError, Status, Task
 from vuskit.errors import InvalidInputError
 
 _POLL_SECONDS = 0.25

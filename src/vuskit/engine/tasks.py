@@ -1,14 +1,24 @@
-"""Tasks, their limits and their outcomes."""
+"""Tasks, their limits and their outcomes; how an action runs in this process."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import enum
+import os
+import platform
+import sys
+import time
+import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 from vuskit import errors
+from vuskit._util.interrupts import noted_interrupts
 from vuskit._util.text import storable_text
 from vuskit.errors import InvalidInputError
 
@@ -17,6 +27,8 @@ _TRACEBACK_CHARACTERS = 20_000
 _NAME_CHARACTERS = 200
 # Not failures of the task: its data or code changed while it waited.
 _CHANGED = ("ChangedInputError", "StaleWorkerError")
+_TRACEBACK_FRAMES = 20
+_RESET_PEAK = "5"  # the value for clear_refs that resets the peak
 
 
 class Status(enum.StrEnum):
@@ -249,3 +261,109 @@ class Outcome:
         if self.message is None or self.error_type not in errors.__all__:
             return self.message
         return self.message.removeprefix(f"{self.error_type}: ")
+
+
+def run_action(action: Action) -> Outcome:
+    """Run an action in this process, without limits; errors become part of the outcome.
+
+    This includes SystemExit and KeyboardInterrupt if the action raises them. Ctrl-C still raises
+    KeyboardInterrupt.
+
+    Parameters
+    ----------
+    action : Action
+        What to do.
+
+    Returns
+    -------
+    Outcome
+        Status, value, time and memory.
+
+    Examples
+    --------
+    >>> from vuskit.engine import Action
+    >>> class Divide(Action):
+    ...     def run(self):
+    ...         return 1 / 0
+    >>> outcome = run_action(Divide())
+    >>> str(outcome.status), outcome.message
+    ('ERROR', 'ZeroDivisionError: division by zero')
+    """
+    _reset_peak_memory()
+    begin = time.perf_counter()
+    outcome = outcome_of(action.run)
+    return dataclasses.replace(
+        outcome,
+        seconds=time.perf_counter() - begin,
+        peak_bytes=_peak_memory(),
+        worker=f"{platform.node()}:{os.getpid()}",
+    )
+
+
+def warm_up_action(action: Action) -> float:
+    """Warm up for an action and return the seconds. Errors occur again when the action runs."""
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcome_of(action.warm_up)
+    return time.perf_counter() - begin
+
+
+def outcome_of(function: Callable[[], Any]) -> Outcome:
+    """Call a function; every error except Ctrl-C becomes part of the outcome."""
+    with noted_interrupts() as interrupted:
+        outcome = _caught_outcome_of(function)
+        if interrupted():
+            raise KeyboardInterrupt
+    return outcome
+
+
+def _caught_outcome_of(function: Callable[[], Any]) -> Outcome:
+    try:
+        return Outcome(Status.OK, function())
+    except NotApplicableError as reason:
+        return Outcome(Status.SKIPPED, message=_text_of(reason))
+    except MemoryError as error:
+        # Free the memory that the frames hold, because reporting needs some.
+        traceback.clear_frames(error.__traceback__)
+        text = ": ".join(filter(None, ("out of memory", _text_of(error))))
+        return failed_outcome(Status.OOM, error, text)
+    except BaseException as error:
+        # SystemExit too: code that calls exit() must not end the process.
+        return failed_outcome(Status.ERROR, error, f"{type(error).__name__}: {_text_of(error)}")
+
+
+def failed_outcome(status: Status, error: BaseException, message: str) -> Outcome:
+    """Return the outcome of an error, with the end of its traceback."""
+    try:
+        stack = traceback.format_exc(limit=-_TRACEBACK_FRAMES)
+    except BaseException:  # formatting runs code of the error, which may fail
+        stack = None
+    return Outcome(status, message=message, traceback=stack, error_type=type(error).__name__)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:  # `__str__` of the error may fail
+        return "(its text could not be read)"
+
+
+def _reset_peak_memory() -> None:
+    """Reset the peak memory if the system supports it."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text(_RESET_PEAK)
+
+
+def _peak_memory() -> int | None:
+    """Peak resident memory in bytes since the last reset, or since the start without a reset."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    try:
+        import resource
+    except (ImportError, OSError):  # the task may have left no descriptor to import with
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

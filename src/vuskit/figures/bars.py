@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from vuskit._util.optional import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
-from vuskit.figures._drawing import family_legend, measure_bars
-from vuskit.figures._families import describe_measures, measures_named
+from vuskit.figures._drawing import describe_measures, family_legend, measure_bars, measures_named
 from vuskit.figures.base import Data, Display, to_array
 from vuskit.measures.registry import Measure
 

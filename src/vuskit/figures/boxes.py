@@ -16,15 +16,16 @@ from vuskit.figures._drawing import (
     INACCURATE,
     INACCURATE_LINE,
     box_data,
+    describe_measures,
     draw_boxes,
     draw_line,
     family_hatch,
     family_legend,
     measure_rows,
+    measures_named,
     shade,
     thin_hatch,
 )
-from vuskit.figures._families import describe_measures, measures_named
 from vuskit.figures.base import Data, Display, to_array
 from vuskit.figures.detectors import SeriesDisplay
 from vuskit.inputs import check_choice

@@ -10,17 +10,15 @@ import numpy as np
 from vuskit._util.optional import pd, require
 from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
+    FAMILY_TITLES,
+    describe_measures,
+    family_color,
     family_legend,
+    family_of,
     few_ticks,
     group_styles,
     measure_bars,
     measure_rows,
-)
-from vuskit.figures._families import (
-    FAMILY_TITLES,
-    describe_measures,
-    family_color,
-    family_of,
     measures_named,
 )
 from vuskit.figures.base import Data, Display, to_array

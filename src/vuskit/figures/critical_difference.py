@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vuskit._util.optional import pd, require
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
-from vuskit.figures._families import describe_names
+from vuskit.figures._drawing import describe_names
 from vuskit.figures.base import Data, Display
 
 if TYPE_CHECKING:

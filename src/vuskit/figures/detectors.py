@@ -15,6 +15,7 @@ from vuskit.figures._canvas import COLUMN, PAGE, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
     CURVES,
     MARKERS,
+    describe_measures,
     draw_line,
     event_bounds,
     group_fills,
@@ -23,7 +24,6 @@ from vuskit.figures._drawing import (
     shade,
     thin_hatch,
 )
-from vuskit.figures._families import describe_measures
 from vuskit.figures.base import Data, Display, to_array
 from vuskit.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
 from vuskit.inputs import check_labels, check_series

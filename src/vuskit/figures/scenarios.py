@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, Cell, grid_cells, open_canvas
-from vuskit.figures._drawing import ANOMALY, line_styles, thin_hatch
-from vuskit.figures._families import describe_measures
+from vuskit.figures._drawing import ANOMALY, describe_measures, line_styles, thin_hatch
 from vuskit.figures.base import Data, Display, to_array
 from vuskit.measures.registry import Measure
 

@@ -24,6 +24,7 @@ from vuskit.figures._drawing import (
     AFTER,
     ANOMALY,
     BEFORE,
+    describe_measures,
     draw_line,
     event_bounds,
     line_data,
@@ -32,7 +33,6 @@ from vuskit.figures._drawing import (
     measure_rows,
     shade,
 )
-from vuskit.figures._families import describe_measures
 from vuskit.figures.base import Data, Display, to_array
 from vuskit.inputs import check_labels, check_scores, check_series, doubles_in_order
 from vuskit.measures.evaluate import evaluate

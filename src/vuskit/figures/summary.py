@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 from vuskit._util.optional import pd, require
 from vuskit.errors import InvalidInputError
 from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, fit_text, open_canvas
-from vuskit.figures._drawing import family_hatch, family_legend, thin_hatch
-from vuskit.figures._families import describe_measures, measures_named
+from vuskit.figures._drawing import (
+    describe_measures,
+    family_hatch,
+    family_legend,
+    measures_named,
+    thin_hatch,
+)
 from vuskit.figures._label_placement import spread_labels
 from vuskit.figures.base import Data, Display, to_array
 from vuskit.measures.registry import Measure

@@ -833,3 +833,40 @@ def with_measure_options(
         fixed = changed[name].with_options(**{option: literal(value)})
         changed[name] = fixed if rename else replace(changed[name], options=fixed.options)
     return tuple(changed.values())
+
+
+def measure_called(name: str) -> Measure:
+    """Look up a measure by its name in tables, with or without options.
+
+    An unregistered measure keeps its name, and higher values count as better.
+
+    Examples
+    --------
+    >>> measure_called("f_score(beta=2)").title
+    'F(beta=2)'
+    >>> measure_called("mine").title
+    'mine'
+    """
+    base, bracket, options = name.partition("(")
+    for measure in list_measures():
+        if measure.name == base:
+            if not bracket:
+                return measure
+            title = measure.title.partition("(")[0]
+            return replace(measure, name=name, title=f"{title}({options}")
+    return Measure(name=name, title=name, function=_unknown)
+
+
+def _unknown(*_: Any) -> float:
+    raise InvalidInputError(
+        "the measure must be registered in this process to be computed, got only its name; import "
+        "the module that defines it"
+    )
+
+
+def measures_in_order(names: Iterable[str]) -> list[str]:
+    """Sort measures by the registry, variants after their measure, user-defined ones last."""
+    # User-defined measures go by name: the order must not depend on which modules are imported.
+    package = [one.name for one in list_measures() if one.function.__module__.startswith("vuskit.")]
+    order = {name: place for place, name in enumerate(package)}
+    return sorted(names, key=lambda name: (order.get(name.partition("(")[0], len(order)), name))

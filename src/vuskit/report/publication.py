@@ -24,13 +24,13 @@ from vuskit.bench import (
     Status,
     Values,
 )
-from vuskit.bench._leaderboard import AVERAGES, common_series, measure_called, measures_in_order
+from vuskit.bench._leaderboard import AVERAGES, common_series
 from vuskit.buffers import buffer_summary
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
-from vuskit.measures.registry import Measure, main_measure
+from vuskit.measures.registry import Measure, main_measure, measure_called, measures_in_order
 from vuskit.statistics.ranks import mean_intervals
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
 from vuskit._util.text import plural
 from vuskit.bench import Failure, Run, RunSeries, RunStatus, Status, Values
-from vuskit.bench._leaderboard import measure_called, measures_in_order
 from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.bench.jobs import Kind
 from vuskit.bench.run import FailureCause, ScoreRecord
@@ -26,7 +25,7 @@ from vuskit.datasets import ScoredSeries, Series
 from vuskit.detectors.families import detector_family
 from vuskit.errors import InvalidInputError
 from vuskit.measures.evaluate import Evaluator
-from vuskit.measures.registry import Measure
+from vuskit.measures.registry import Measure, measure_called, measures_in_order
 from vuskit.measures.results import Comparison, Evaluation
 from vuskit.report.evaluation import EvaluationReport
 

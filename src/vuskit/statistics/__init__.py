@@ -7,7 +7,7 @@ correction, alpha and n.
 from __future__ import annotations
 
 from vuskit.statistics.bayes import BayesianTest, bayesian_signed_rank_test
-from vuskit.statistics.effects import effect_sizes
+from vuskit.statistics.comparison import effect_sizes
 from vuskit.statistics.ranks import RankIntervals, rank_groups, rank_intervals
 from vuskit.statistics.tables import (
     mean_ranks,

@@ -25,7 +25,9 @@ from vuskit.studies.published import (
 from vuskit.studies.result import (
     Failure,
     SeriesValues,
+    StudyInput,
     StudyResult,
+    changed_inputs,
     load_study_result,
     load_study_results,
 )
@@ -33,7 +35,6 @@ from vuskit.studies.robustness import Robustness, RobustnessResult
 from vuskit.studies.run import run_study
 from vuskit.studies.scenarios import ScenarioResult, Scenarios, paper_scenarios
 from vuskit.studies.separability import Separability, SeparabilityResult
-from vuskit.studies.sources import StudyInput, changed_inputs
 from vuskit.studies.summary import Summary, SummaryStudy, summarize
 
 __all__ = [

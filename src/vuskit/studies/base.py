@@ -40,8 +40,7 @@ from vuskit.parameters import (
 )
 from vuskit.studies.detector_names import find_detectors
 from vuskit.studies.perturbations import Section, first_section, rare_section, scale_to_unit
-from vuskit.studies.result import StudyResult
-from vuskit.studies.sources import SeriesNames
+from vuskit.studies.result import SeriesNames, StudyResult
 
 if TYPE_CHECKING:
     from vuskit.studies.result import StudyResult

@@ -51,8 +51,18 @@ from vuskit.measures.registry import Measure
 from vuskit.store.identity import Code, changed_modules, code_of, key_of
 from vuskit.store.store import Store
 from vuskit.studies.base import Result, Study, get_study
-from vuskit.studies.result import KNOWN, UNREADABLE, Failure, SeriesValues, pack, unpack
-from vuskit.studies.sources import SeriesNames, StudyInput, content_of, without_names
+from vuskit.studies.result import (
+    KNOWN,
+    UNREADABLE,
+    Failure,
+    SeriesNames,
+    SeriesValues,
+    StudyInput,
+    content_of,
+    pack,
+    unpack,
+    without_names,
+)
 
 
 def run_study(

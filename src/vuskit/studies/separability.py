@@ -41,8 +41,7 @@ from vuskit.studies.perturbations import (
     shift,
     shift_labels,
 )
-from vuskit.studies.result import SeriesValues, ValuesResult
-from vuskit.studies.sources import SeriesNames
+from vuskit.studies.result import SeriesNames, SeriesValues, ValuesResult
 
 Values = NDArray[np.float64]
 _FIRST_PAIRS, _MOST_PAIRS = "first pairs", 4

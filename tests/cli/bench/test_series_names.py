@@ -13,7 +13,7 @@ from report.runs import run_inline
 from vuskit import auc_pr
 from vuskit.bench import Run, load_plan
 from vuskit.studies import load_study_results
-from vuskit.studies.sources import open_scores
+from vuskit.studies.result import open_scores
 
 N = 120
 PLANTS = ("plantA", "plantB")

@@ -26,9 +26,9 @@ import vuskit
 from vuskit.bench import (
     Run,
 )
-from vuskit.bench._leaderboard import measure_called
 from vuskit.errors import InvalidInputError
 from vuskit.measures.chance import chance_level
+from vuskit.measures.registry import measure_called
 from vuskit.report.page import run_page_html
 from vuskit.report.page.series import series_section
 from vuskit.report.run_report import RunReport, series_report

@@ -10,8 +10,7 @@ import pytest
 from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.page.studies import study_sections
-from vuskit.report.page.study_folder import write_comparison, write_study
+from vuskit.report.page.studies import study_sections, write_comparison, write_study
 from vuskit.studies import compare, run_study, summarize
 
 

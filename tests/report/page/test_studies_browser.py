@@ -27,8 +27,7 @@ from vuskit._util.optional import describe_environment
 from vuskit.datasets import ScoredSeries, Series
 from vuskit.errors import InvalidInputError
 from vuskit.figures import SeriesDisplay
-from vuskit.figures._drawing import box_numbers
-from vuskit.figures._families import FAMILY_TITLES, family_color
+from vuskit.figures._drawing import FAMILY_TITLES, box_numbers, family_color
 from vuskit.measures.registry import Measure
 from vuskit.report.page import studies as numbers
 from vuskit.report.page import studies_page_html, write_study

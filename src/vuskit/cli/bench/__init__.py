@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from vuskit.cli._command import Command
+from vuskit.cli._output import Command
 from vuskit.cli.bench.export import export
 from vuskit.cli.bench.leaderboard import leaderboard
 from vuskit.cli.bench.pack import pack
@@ -15,11 +15,6 @@ from vuskit.cli.bench.status import status
 from vuskit.cli.bench.verify import verify
 
 app = typer.Typer(help="Run and evaluate detectors on many series.", no_args_is_help=True)
-
-
-@app.callback()
-def bench() -> None:
-    """Run and evaluate detectors on many series."""
 
 
 for _command in (init, plan, run, retry, status, leaderboard, export, pack, verify):

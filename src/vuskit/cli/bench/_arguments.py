@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vuskit._util.files import check_exists
 from vuskit._util.tables import TableLayout
-from vuskit.cli._files import check_exists, plan_folder
 from vuskit.cli._options import EXECUTION, flag
-from vuskit.cli._output import say, terminal_width
+from vuskit.cli._output import plan_folder, say, terminal_width
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run

@@ -7,9 +7,8 @@ from typing import Annotated
 
 from vuskit._util.tables import frame_csv
 from vuskit.cli._completion import complete_shapes
-from vuskit.cli._files import atomic_file
 from vuskit.cli._options import OUTPUT, AsCsv, AsJson, Unit, option, output_option
-from vuskit.cli._output import chosen_format, emit, say
+from vuskit.cli._output import atomic_file, chosen_format, emit, say
 from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, open_run
 from vuskit.errors import InvalidInputError
 

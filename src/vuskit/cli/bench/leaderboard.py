@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from vuskit._util.tables import csv_text
 from vuskit.cli._completion import complete_table_columns
-from vuskit.cli._files import write_file
 from vuskit.cli._options import (
     OUTPUT,
     AsCsv,
@@ -22,7 +21,7 @@ from vuskit.cli._options import (
     option,
     split_list,
 )
-from vuskit.cli._output import chosen_format, emit, say, table_forms
+from vuskit.cli._output import chosen_format, emit, say, table_forms, write_file
 from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, inverted_notes, open_run
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vuskit._util.text import plural
-from vuskit.cli._files import atomic_file
 from vuskit.cli._options import EXECUTION, OUTPUT, flag
-from vuskit.cli._output import say, write
+from vuskit.cli._output import atomic_file, say, write
 from vuskit.cli._progress import ProgressBar
 from vuskit.cli.bench._arguments import DEFAULT_PLAN, Force, RunFolder, open_run
 from vuskit.errors import InvalidInputError

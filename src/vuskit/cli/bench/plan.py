@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from vuskit.cli._files import write_file
 from vuskit.cli._options import AllowCode, AsJson
-from vuskit.cli._output import chosen_format, emit, say, wrapped, write
+from vuskit.cli._output import chosen_format, emit, say, wrapped, write, write_file
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
     Force,

@@ -23,7 +23,7 @@ from vuskit.cli._options import (
     series_option,
 )
 from vuskit.cli._output import chosen_format, emit, say
-from vuskit.cli._stopping import resumable
+from vuskit.cli._progress import resumable
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
     Plain,

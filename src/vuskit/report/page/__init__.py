@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from vuskit.report.page.run import run_page_html
 from vuskit.report.page.series import series_page_html
-from vuskit.report.page.studies import studies_page_html
-from vuskit.report.page.study_folder import write_study
+from vuskit.report.page.studies import studies_page_html, write_study
 from vuskit.report.run_report import RunReport
 
 __all__ = [

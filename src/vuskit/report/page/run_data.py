@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vuskit.bench import Status
 from vuskit.errors import InvalidInputError
-from vuskit.figures._families import FAMILY_TITLES, family_of
+from vuskit.figures._drawing import FAMILY_TITLES, family_of
 from vuskit.measures.registry import main_measure
 from vuskit.report.page.series import (
     encoded_floats,
