@@ -350,7 +350,7 @@ BREAKAGES = [
         "statistics/test_tests.py",
     ),
     Breakage(
-        "statistics/ranks.py",
+        "statistics/tests.py",
         "if stop > furthest and len(group) > 1:",
         "if len(group) > 1:",
         "statistics/test_ranks.py",

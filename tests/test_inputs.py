@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import vuskit
-from vuskit._util.names import did_you_mean
+from vuskit._util.text import did_you_mean
 from vuskit.inputs import (
     check_choice,
     check_fraction,

@@ -37,7 +37,6 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "datasets/collection.py": "datasets/test_readers.py",
     "datasets/columns.py": "datasets/test_inputs.py and bench/test_sources.py",
     "datasets/csv_dialect.py": "datasets/test_tables.py",
-    "datasets/label_files.py": "datasets/test_inputs.py",
     "datasets/layouts.py": "datasets/test_inputs.py",
     "datasets/long_tables.py": "bench/test_sources.py",
     "datasets/readers/*": "datasets/test_readers.py: the same tests for every format",

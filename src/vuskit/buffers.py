@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.gaps import bridge_gaps
-from vuskit._util.names import did_you_mean
+from vuskit._util.text import did_you_mean
 from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.inputs import Labels, check_choice, check_int, check_labels, check_series
 from vuskit.intervals import Ints

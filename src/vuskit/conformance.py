@@ -14,8 +14,8 @@ from numbers import Real
 from typing import Any
 
 import vuskit
-from vuskit._util.names import did_you_mean
 from vuskit._util.tables import TableForms, TableLayout
+from vuskit._util.text import did_you_mean
 from vuskit.errors import InvalidInputError
 from vuskit.kernels.labels import DEFINITIONS
 from vuskit.measures.registry import get_measure

@@ -16,8 +16,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
+from vuskit._util.text import did_you_mean
 from vuskit.buffers import choose_buffer
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice, check_labels, missing_note

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit._util.names import did_you_mean
-from vuskit._util.text import plural
+from vuskit._util.text import did_you_mean, plural
 from vuskit.errors import InvalidInputError
 from vuskit.intervals import Ints, event_bounds
 

@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, field
 from numbers import Real
 from typing import Any, TypeVar
 
-from vuskit._util.names import did_you_mean, plain_name
+from vuskit._util.text import did_you_mean, plain_name
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_int
 

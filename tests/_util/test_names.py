@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vuskit._util.names import did_you_mean, match_names, matches_name
+from vuskit._util.text import did_you_mean, match_names, matches_name
 from vuskit.errors import InvalidInputError
 
 NAMES = ["ECG/s0.csv", "ECG/s1.csv", "KPI/deep/s0.csv", "odd[1]"]

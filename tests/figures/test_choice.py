@@ -6,7 +6,7 @@ import pytest
 
 from vuskit.errors import InvalidInputError
 from vuskit.figures import ChoiceDisplay, SeriesDisplay
-from vuskit.figures.choice import sampled
+from vuskit.figures.base import sampled
 
 
 def choice(datasets="ab", series=5, detectors=2):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from vuskit._util.names import did_you_mean
+from vuskit._util.text import did_you_mean
 from vuskit.errors import InvalidInputError
 
 PRIVATE_PREFIX = ".vuskit-"

@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from vuskit._util.names import match_names, matches_name
 from vuskit._util.optional import installed_versions
-from vuskit._util.text import escape_surrogates, listed, plural, quoted
+from vuskit._util.text import escape_surrogates, listed, match_names, matches_name, plural, quoted
 from vuskit.bench.changes import StaleJobs, find_stale_jobs, note_library_versions
 from vuskit.bench.jobs import (
     DetectorSpec,

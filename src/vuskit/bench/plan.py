@@ -13,8 +13,7 @@ from dataclasses import MISSING, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vuskit._util.names import did_you_mean
-from vuskit._util.text import parse_bytes
+from vuskit._util.text import did_you_mean, parse_bytes
 from vuskit.bench.jobs import AUTO, DetectorSpec, MeasureSpec, TrainLength, settings_text
 from vuskit.datasets.columns import Reading
 from vuskit.datasets.readers.registry import get_format

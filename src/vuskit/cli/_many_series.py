@@ -14,7 +14,7 @@ import typer
 from vuskit._util.tables import csv_text, frame_records
 from vuskit._util.text import format_duration, plural
 from vuskit.cli._exit_codes import ExitCode
-from vuskit.cli._output import emit, say, table_forms, write_file
+from vuskit.cli._output import emit, say, say_notes, table_forms, write_file
 from vuskit.datasets.columns import Reading
 from vuskit.datasets.inputs import Inputs, find_files, open_inputs
 from vuskit.errors import InvalidInputError

@@ -1,4 +1,7 @@
-"""Output of all commands: data on standard output, messages on standard error."""
+"""Output of all commands: data on standard output, messages on standard error, files.
+
+Messages of the library name parameters; `Command` replaces them by options.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress on standard error: bars on a terminal, plain lines elsewhere."""
+"""Long commands: progress on standard error, and how they stop and resume."""
 
 from __future__ import annotations
 

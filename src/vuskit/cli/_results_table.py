@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vuskit._util.files import check_file
-from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
-from vuskit._util.text import quoted
+from vuskit._util.text import did_you_mean, plain_name, quoted
 from vuskit.cli._output import plan_folder
 from vuskit.datasets.columns import LABEL_NAMES
 from vuskit.datasets.tables import Table, read_csv, read_parquet

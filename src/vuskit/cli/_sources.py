@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.names import plain_name
 from vuskit._util.optional import require
-from vuskit._util.text import plural, quoted
+from vuskit._util.text import plain_name, plural, quoted
 from vuskit.cli._output import plan_folder
 from vuskit.cli._results_table import (
     Results,

@@ -31,7 +31,15 @@ from vuskit.cli._options import (
     option,
     output_option,
 )
-from vuskit.cli._output import chosen_format, emit, say, say_notes, terminal_width
+from vuskit.cli._output import (
+    check_page,
+    chosen_format,
+    emit,
+    say,
+    say_notes,
+    terminal_width,
+    write_file,
+)
 from vuskit.cli._parameters import Flags, input_options, takes
 from vuskit.datasets.columns import Reading
 from vuskit.datasets.inputs import Inputs, load_source

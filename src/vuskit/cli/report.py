@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.files import check_file
-from vuskit._util.names import match_names
-from vuskit._util.text import quoted
+from vuskit._util.text import match_names, quoted
 from vuskit.cli._options import (
     FILE,
     OUTPUT,

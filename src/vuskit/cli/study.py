@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vuskit._util.files import check_exists
-from vuskit._util.names import did_you_mean
-from vuskit._util.text import quoted
+from vuskit._util.text import did_you_mean, quoted
 from vuskit.cli import _completion as complete
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._options import (

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vuskit._util.names import match_names
 from vuskit._util.optional import require
-from vuskit._util.text import plural
+from vuskit._util.text import match_names, plural
 from vuskit.datasets.readers.registry import (
     Candidate,
     Format,

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.names import did_you_mean
-from vuskit._util.text import quoted
+from vuskit._util.text import did_you_mean, quoted
 from vuskit.alignment import ANCHORS, fill_missing_ends
 from vuskit.datasets.csv_dialect import is_number
 from vuskit.datasets.tables import Table, open_table

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.files import check_exists, check_file, file_state
-from vuskit._util.names import match_names, matches_name
 from vuskit._util.optional import require
-from vuskit._util.text import listed, plural, quoted
+from vuskit._util.text import listed, match_names, matches_name, plural, quoted
 from vuskit.alignment import ANCHORS, align_scores
 from vuskit.datasets.collection import read_series
 from vuskit.datasets.columns import (
@@ -36,20 +35,23 @@ from vuskit.datasets.columns import (
     time_range,
 )
 from vuskit.datasets.csv_dialect import damaged_gzip
-from vuskit.datasets.label_files import LabeledFile, LabelFile, LabelFiles, label_options
-from vuskit.datasets.label_files import layout_by_names as _layout_by_names
 from vuskit.datasets.layouts import (
     LAYOUTS,
     SHOWN,
+    LabeledFile,
+    LabelFile,
+    LabelFiles,
     Names,
     ScoreFile,
     ambiguous,
     cut_at_underscore,
     depth_of,
+    label_options,
     layout_note,
     named_by_pattern,
     parse_by_layout,
 )
+from vuskit.datasets.layouts import layout_by_names as _layout_by_names
 from vuskit.datasets.long_tables import (
     WHOLE,
     LongRoles,

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import is_installed
+from vuskit._util.text import did_you_mean
 from vuskit.detectors._values import IMPUTERS, KEEP
 from vuskit.detectors.base import Detector, ModelDetector, Progress, WindowModel
 from vuskit.errors import InvalidInputError, MissingDependencyError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import EntryPointGroup
+from vuskit._util.text import did_you_mean
 from vuskit.detectors.adapters import adapt, find_model_class, is_model_name
 from vuskit.detectors.base import Detector
 from vuskit.errors import InvalidInputError

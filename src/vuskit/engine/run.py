@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
-from vuskit._util.text import plural
+from vuskit._util.text import did_you_mean, plural
 from vuskit.engine._pool import PackedTask, Pool
 from vuskit.engine._process import PackedValue, unpack
 from vuskit.engine.tasks import (

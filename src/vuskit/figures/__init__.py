@@ -14,9 +14,8 @@ width of a column or of a page. pyplot is not needed, and no global state change
 from __future__ import annotations
 
 from vuskit.figures.bars import RobustnessBarsDisplay, SeparabilityBarsDisplay
-from vuskit.figures.base import Display
+from vuskit.figures.base import ChoiceDisplay, Display
 from vuskit.figures.boxes import CenteredBoxDisplay, SeparabilityBoxDisplay
-from vuskit.figures.choice import ChoiceDisplay
 from vuskit.figures.comparison_matrix import MultiComparisonMatrixDisplay
 from vuskit.figures.consistency import EntropyDisplay, RankLinesDisplay
 from vuskit.figures.critical_difference import CriticalDifferenceDisplay

@@ -1,4 +1,4 @@
-"""Drawing functions shared by figures: bars and boxes by measure, lines, shaded events."""
+"""Drawing shared by figures: colors and rows of measures, bars, boxes, lines, shaded events."""
 
 from __future__ import annotations
 

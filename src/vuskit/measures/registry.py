@@ -19,8 +19,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import EntryPointGroup
+from vuskit._util.text import did_you_mean
 from vuskit.buffers import check_buffer
 from vuskit.errors import (
     InvalidInputError,

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.names import plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
+from vuskit._util.text import plain_name
 from vuskit.inputs import missing_note
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_args
 
 from numpy.typing import ArrayLike
 
-from vuskit._util.names import did_you_mean
+from vuskit._util.text import did_you_mean
 from vuskit.buffers import BufferChoice, check_buffer, choose_buffer
 from vuskit.errors import BufferNotFoundError, InvalidInputError
 from vuskit.inputs import NAN_POLICIES

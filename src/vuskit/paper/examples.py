@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vuskit._util.names import did_you_mean, matches_name, plain_name
+from vuskit._util.text import did_you_mean, matches_name, plain_name
 from vuskit.errors import InvalidInputError
 from vuskit.paper.exhibits import NotPossibleError
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.tables import TableForms
+from vuskit._util.text import did_you_mean
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.figures import Display
 from vuskit.inputs import check_choice

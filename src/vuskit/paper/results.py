@@ -13,7 +13,7 @@ from vuskit._util.optional import describe_environment
 from vuskit.datasets.inputs import Source
 from vuskit.engine import ExecutorSettings, Limits, Progress
 from vuskit.errors import InvalidInputError
-from vuskit.figures.choice import sampled
+from vuskit.figures.base import sampled
 from vuskit.measures.registry import Measure, resolve_measures
 from vuskit.paper.exhibits import RESULTS
 from vuskit.store.identity import code_of, key_of

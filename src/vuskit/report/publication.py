@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit._util.names import did_you_mean, plain_name
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
-from vuskit._util.text import plural, quoted
+from vuskit._util.text import did_you_mean, plain_name, plural, quoted
 from vuskit.bench import (
     Run,
     Status,
@@ -31,7 +30,7 @@ from vuskit.errors import InvalidInputError, MeasureError
 from vuskit.inputs import check_choice, check_int
 from vuskit.measures.chance import chance_level
 from vuskit.measures.registry import Measure, main_measure, measure_called, measures_in_order
-from vuskit.statistics.ranks import mean_intervals
+from vuskit.statistics.tests import mean_intervals
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit import __version__
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import require
-from vuskit._util.text import plural
+from vuskit._util.text import did_you_mean, plural
 from vuskit.bench import Failure, Run, RunSeries, RunStatus, Status, Values
 from vuskit.bench.in_memory import EvaluatedSeries
 from vuskit.bench.jobs import Kind

@@ -27,13 +27,15 @@ from vuskit.figures.critical_difference import BARS
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures
 from vuskit.statistics.bayes import ROPE, BayesianTest, bayesian_signed_rank_test
-from vuskit.statistics.ranks import mean_intervals, rank_groups, rank_intervals
 from vuskit.statistics.tables import complete_rows, without_noise
 from vuskit.statistics.tests import (
     GlobalTest,
     PairwiseTest,
     friedman_test,
+    mean_intervals,
     nemenyi_test,
+    rank_groups,
+    rank_intervals,
     wilcoxon_test,
 )
 

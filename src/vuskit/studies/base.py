@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import EntryPointGroup
+from vuskit._util.text import did_you_mean
 from vuskit.bench.sources import open_scores
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries

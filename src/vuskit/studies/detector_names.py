@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from vuskit._util.names import did_you_mean
+from vuskit._util.text import did_you_mean
 from vuskit.errors import InvalidInputError
 
 PUBLISHED = "published"

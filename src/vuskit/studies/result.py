@@ -28,10 +28,9 @@ from numpy.typing import NDArray
 
 from vuskit import __version__
 from vuskit._util.files import write_atomically
-from vuskit._util.names import did_you_mean
 from vuskit._util.optional import pd, require
 from vuskit._util.tables import TableForms, TableLayout
-from vuskit._util.text import plural
+from vuskit._util.text import did_you_mean, plural
 from vuskit.bench.sources import open_scores
 from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries

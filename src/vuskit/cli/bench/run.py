@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vuskit._util.names import match_names
-from vuskit._util.text import format_duration, plural
+from vuskit._util.text import format_duration, match_names, plural
 from vuskit.cli._completion import complete_statuses
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._options import (

@@ -1,4 +1,4 @@
-"""Studies as sections of a page."""
+"""Studies for readers: sections of a page, folders with tables and figures, and text."""
 
 from __future__ import annotations
 
