@@ -82,7 +82,7 @@ def test_a_dask_cluster_gives_the_same_numbers(command, scores, tmp_path, cluste
 
 
 def test_an_unreachable_cluster_stops_the_command(command, scores, tmp_path, monkeypatch):
-    monkeypatch.setattr("vuskit.engine.run._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("vuskit.engine._dask._CONNECT_SECONDS", 1)
     address = ("--dask", "tcp://127.0.0.1:9")
     outcome = command("paper", scores, "--only", "fig-11", *address)
     assert outcome.code == 2
