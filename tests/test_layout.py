@@ -24,10 +24,8 @@ MODULES = sorted(
 
 # Modules without a test file of the same name: what tests them instead, or why nothing does.
 TESTED_ELSEWHERE: dict[str, str] = {
-    "_util/lazy.py": "only_numpy.py imports vuskit without pandas; studies and figures use it",
     "algorithms/*": "algorithms/test_agreement.py and test_growth.py compare all three algorithms",
     "cli/_exit_codes.py": "Only declares codes; cli/test_interrupt.py and every command's tests",
-    "cli/_output.py": "cli/test_evaluate.py: files that are missing, unreadable or not writable",
     "cli/_progress.py": "cli/bench/test_bench.py",
     "cli/app.py": "cli/test_help.py",
     "cli/bench/*": "cli/bench/test_bench.py goes through a run with all commands",
@@ -61,8 +59,6 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "report/evaluation.py": "cli/test_evaluate.py",
     "report/one_series.py": "cli/test_evaluate.py",
     "report/run_report.py": "report/page/test_run.py",
-    "report/page/studies.py": "report/page/test_studies.py",
-    "figures/_drawing.py": "figures/test_gray_print.py: colors and markers",
     "studies/result.py": "studies/test_saved.py: results of every study",
     "studies/timing/tables.py": "studies/timing/test_results.py",
     "studies/sensitivity.py": "figures/test_sensitivity.py draws its results",
