@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
+import os
 import re
 import shutil
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from typer.core import TyperCommand
@@ -31,22 +32,35 @@ from vuskit.errors import InvalidInputError, VuskitError
 
 _NARROWEST, _WIDEST = 40, 120
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_MARKED = re.compile(r"(?<!\S)[+-]?\d[\d.,]*([*+])(?!\S)")
 _FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 
-def say(text: str) -> None:
-    """Write a message to standard error; control characters are escaped."""
-    typer.echo(escape_control(text), err=True)
+def say(text: str, *, wrap: bool = False) -> None:
+    """Write a message to standard error, wrapped on a terminal; control characters are escaped."""
+    said = escape_control(text)
+    if wrap and sys.stderr.isatty():
+        said = wrapped(said)
+    if said.startswith("warning:") and _shows_color(sys.stderr):
+        said = typer.style(said, fg="yellow")
+    typer.echo(said, err=True)
 
 
-def write(text: str) -> None:
+def write(text: str, *, colored: bool = False) -> None:
     """Write the result to standard output; control characters are escaped.
 
-    From now on, Ctrl-C does not stop the command.
+    With `colored`, marked numbers of tables are green on a terminal, and bold if they are best or
+    significant. From now on, Ctrl-C does not stop the command.
     """
     data = escape_control(text)
+    if colored and _shows_color(sys.stdout):
+        data = _MARKED.sub(lambda one: typer.style(one[0], fg="green", bold=one[1] == "*"), data)
     begin_result()
     typer.echo(data)
+
+
+def _shows_color(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @contextmanager
@@ -114,7 +128,7 @@ def emit(form: str, result: Any, *, text: Callable[[], str], **forms: Callable[[
         data = plain_data(result() if callable(result) else result)
         write(json_text({"vuskit": __version__, **data} if isinstance(data, dict) else data))
     else:
-        write({"table": text, **forms}[form]())
+        write({"table": text, **forms}[form](), colored=form == "table")
 
 
 def table_forms(*tables: Any) -> dict[str, Callable[[], str]]:

@@ -52,9 +52,9 @@ def _bar(console: Console) -> Bar:
 
 def _summary(progress: Progress) -> str:
     parts = [f"{progress.per_minute:,.0f} jobs/min"] if progress.ran else []
-    if progress.done < progress.total:
-        left = progress.seconds_left
-        parts.append(f"{'?' if left is None else format_duration(left)} left")
+    left = progress.seconds_left
+    if progress.done < progress.total and left is not None:
+        parts.append(f"{format_duration(left)} left")
     return ", ".join([*parts, f"{progress.failed:,} failed"])
 
 

@@ -167,7 +167,7 @@ def _train_length(asked: str | None) -> int | str | None:
 
 def _evaluate_one(request: Request, inputs: Inputs, interval: float | None) -> None:
     loaded = load_source(inputs[0], request.settings.nan)
-    say(loaded.summary)
+    say(loaded.summary, wrap=True)
     say_notes([*inputs.notes, *loaded.notes, *summarized(loaded.decisions)])
     found = evaluate_loaded(
         loaded,
@@ -179,7 +179,7 @@ def _evaluate_one(request: Request, inputs: Inputs, interval: float | None) -> N
     )
     report = found.report
     for line in found.decisions:
-        say(line)
+        say(line, wrap=True)
     say_notes(found.notes)
     emit(
         request.form,

@@ -311,6 +311,8 @@ def statement(
 
 def _value(number: float) -> str:
     text = f"{number:.3f}"
+    if number and not float(text):
+        text = f"{number:.2g}"
     return text.replace("0.", ".", 1) if abs(number) < 1 else text
 
 

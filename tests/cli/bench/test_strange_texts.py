@@ -89,9 +89,10 @@ def test_strange_names_and_errors(folder):
     err = run(folder, "bench", "run", "--plain", code=3)[1]
     assert "hostile:surrogates" not in err  # by label
     assert r"\x1b[2J\x9b31m\u202e[bold]rich[/bold]\x07" in err
+    assert "0/12 jobs, 0 failed\n" in err  # no remaining time before it is known
     again, err = run(folder, "bench", "run", "--plain", code=3)  # nothing blocks a restart
     assert "nothing left to run; the run has 7 of 7 jobs done" in again
-    assert "7/7 jobs, 0 failed\n" in err  # neither a rate nor "? left"
+    assert "7/7 jobs, 0 failed\n" in err  # neither a rate nor a remaining time
     status, _ = run(folder, "bench", "status")
     assert "RuntimeError: caf" in status
     failures = json.loads(run(folder, "bench", "status", "--json")[0])["failures"]
