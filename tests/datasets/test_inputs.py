@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from vuskit.alignment import align_scores
 from vuskit.datasets.columns import Columns
-from vuskit.datasets.inputs import open_inputs
+from vuskit.datasets.inputs import load_source, open_inputs
 from vuskit.errors import InvalidInputError
 
 N = 40
@@ -187,11 +188,33 @@ def test_a_column_that_may_name_series_is_told(tmp_path, names):
     assert open_inputs(tmp_path / "one.csv").notes == ()
 
 
+def test_windows_may_differ_by_detector(tmp_path):
+    labels = labels_of("x")
+    np.save(tmp_path / "labels.npy", labels)
+    scores = {"ae": rng.random(N), "lof": rng.random(N - 4), "far": rng.random(N // 3)}
+    for name, score in scores.items():
+        np.save(tmp_path / f"{name}.npy", score)
+    (one,) = open_inputs(
+        [tmp_path / f"{name}.npy" for name in scores],
+        labels=tmp_path / "labels.npy",
+        align="start",
+        window="auto",
+    )
+    found = {score.detector: score for score in load_source(one).scores}
+    assert found["ae"].numbers.tolist() == scores["ae"].tolist()
+    expected = align_scores(scores["lof"], N, window=5, at="start")
+    assert found["lof"].numbers.tolist() == expected.tolist()
+    assert [found[name].note for name in ("ae", "lof")] == [None, "lof: windows of 5 points"]
+    assert "must be one score per label" in str(found["far"].numbers)
+
+
 def test_numbers_with_units_are_named(tmp_path):
-    frame = pd.DataFrame({"label": [0, 1] * 8, "A": np.arange(16) % 5 / 4, "B": "0.5 %", "C": "v"})
+    frame = pd.DataFrame(
+        {"label": [0, 1] * 8, "A": np.arange(16) % 5 / 4, "B": "0.5 %", "C": "v", "D": "1 234"}
+    )
     frame.to_csv(tmp_path / "a.csv", index=False)
     (one,) = open_inputs(tmp_path / "a.csv")
-    assert one.left_out == ("B (text such as '0.5 %')", "C")
+    assert one.left_out == ("B (text such as '0.5 %')", "C", "D (text such as '1 234')")
 
 
 def test_two_files_for_one_score_are_refused(tmp_path):

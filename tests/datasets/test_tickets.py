@@ -196,6 +196,12 @@ def test_a_column_that_looks_like_a_key_is_named(tmp_path):
         open_inputs(scores / "today.csv", labels=labels)
     found = read(scores / "today.csv", labels, labels_all=True)
     assert found.series.n_anomalies == 3
+    once = keyed(tmp_path, rows=[(at(10), at(12), "m1"), (at(20), at(22), "m2")])
+    with pytest.raises(InvalidInputError, match=r"got column 'machine' and series 'today'"):
+        open_inputs(scores / "today.csv", labels=once)
+    single = keyed(tmp_path, rows=[(at(10), at(12), 7)])
+    notes = open_inputs(scores / "today.csv", labels=single).notes
+    assert any("'machine' not used, all intervals" in note for note in notes)
 
 
 def test_files_of_neither_labels_nor_intervals_are_told_both(tmp_path):

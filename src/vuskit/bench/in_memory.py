@@ -36,6 +36,7 @@ from vuskit.datasets.inputs import (
     LoadedScore,
     Source,
     TableSource,
+    alignment_texts,
     load_source,
 )
 from vuskit.datasets.row_times import Decision, summarized
@@ -183,7 +184,7 @@ class Values:
             for one in saved
             if isinstance(one, FileSource) and one.window is not None
         }
-        return tuple(f"{at} of windows of {window:,} points" for at, window in sorted(found))
+        return alignment_texts(found)
 
     @property
     def detectors(self) -> tuple[str, ...]:

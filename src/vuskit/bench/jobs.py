@@ -273,7 +273,7 @@ class ImportJob(_Named):
     label: str
     digest: str
     align: str | None = None
-    window: int | None = None
+    window: int | str | None = None
     part: tuple[tuple[str, str], ...] = ()  # key columns of a long table, and their cells
     nan: str = "error"
     reading: tuple[tuple[str, str], ...] = ()  # options of the order of rows
@@ -616,7 +616,7 @@ def import_scores(
     scores: Scores,
     series: Series,
     detector: str,
-    window: int | None,
+    window: int | str | None,
     align: str | None,
     nan: str = "error",
 ) -> ScoreResult:

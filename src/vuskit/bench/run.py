@@ -34,6 +34,7 @@ from vuskit.bench.plan import Plan, parse_plan
 from vuskit.bench.series import NamedSeries, SeriesRef, SeriesSource
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets.inputs import alignment_texts
 from vuskit.datasets.series import SeriesName
 from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
@@ -511,7 +512,7 @@ class Run:
             for _, result in planned
             if result is not None and result.kind == Kind.IMPORT and "window" in result.about
         }
-        return tuple(f"{at} of windows of {window:,} points" for at, window in sorted(found))
+        return alignment_texts(found)
 
     def detectors(self) -> tuple[str, ...]:
         """Return the detectors with a finished job, including those that always failed."""

@@ -40,7 +40,7 @@ def open_scores(
     pattern: str | None = None,
     columns: Columns | None = None,
     align: str | None = None,
-    window: int | None = None,
+    window: int | str | None = None,
     select: str | Iterable[str] | None = None,
 ) -> Inputs:
     """Open series with scores: a benchmark run, or everything that ``vuskit evaluate`` reads.

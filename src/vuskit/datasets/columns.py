@@ -65,7 +65,7 @@ _NO_SCORES = {name for name in PLACE_NAMES - {*TIME_NAMES} if not is_row_number(
 _ANOMALOUS_WORDS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
 _NORMAL_WORDS = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
 _EMPTY = "None"
-_ALMOST_NUMBER = re.compile(r"\s*[+\-\u2212]?[\d.,]*\d\s?[^\d\s.,:/T-]{0,4}")  # 1,234.5 or 5 %
+_ALMOST_NUMBER = re.compile(r"\s*[+\-\u2212]?[\d.,\s]*\d\s?[^\d\s.,:/T-]{0,4}")  # 1,234.5 or 5 %
 _FEW = 12  # this many numbers may be increasing by chance
 _MOST_SHOWN = 6
 _MISSPELLED = 0.75  # minimum similarity of a misspelled name
@@ -205,7 +205,12 @@ class Reading(Columns):
     align: str | None = param(
         None, one_of(*ANCHORS), "Point of the window that a score belongs to.", metavar="POINT"
     )
-    window: int | None = param(None, whole(1), "Window length in points.", metavar="N")
+    window: int | str | None = param(
+        None,
+        whole(1, word="auto"),
+        "Window length in points; auto: from the number of scores, for each detector.",
+        metavar="N|auto",
+    )
 
     @property
     def columns(self) -> Columns:

@@ -200,7 +200,7 @@ def open_inputs(
     pattern: str | None = None,
     columns: Columns | None = None,
     align: str | None = None,
-    window: int | None = None,
+    window: int | str | None = None,
     select: str | Iterable[str] | None = None,
 ) -> Inputs:
     r"""Find series with scores; each is read on demand.
@@ -219,8 +219,9 @@ def open_inputs(
         Roles of columns. Default: found by name.
     align : {"start", "center", "end"}, optional
         Point of the window that a score belongs to.
-    window : int, optional
-        Length of the windows of the scores, in points.
+    window : int or "auto", optional
+        Length of the windows of the scores, in points. ``"auto"``: one more than there are points
+        without a score, for each detector.
     select : str or iterable of str, optional
         Selects series by name, such as ``"ECG/*"``.
 
@@ -263,7 +264,7 @@ class _Request:
     pattern: str | None
     columns: Columns
     align: str | None
-    window: int | None
+    window: int | str | None
 
     def __post_init__(self) -> None:
         if self.align is not None:
@@ -316,7 +317,8 @@ def _open_paths(paths: Sequence[str | Path], request: _Request) -> Inputs:
         if len(paths) != 1 or request.pattern is not None or request.labels is not None:
             raise InvalidInputError(
                 "`by` must be used with one long table and neither `pattern` nor `labels`, got "
-                f"{plural(len(paths), 'source')}; omit it if every series has its own file"
+                f"{plural(len(paths), 'source')}; omit it if every series has its own file, or add "
+                "a column of labels to the table"
             )
         path = Path(paths[0])
         check_file(path)
@@ -434,7 +436,7 @@ class FileSource:
     scores: tuple[SavedScore, ...]
     columns: Columns = field(default_factory=Columns)
     align: str | None = None
-    window: int | None = None
+    window: int | str | None = None
     left_out: tuple[str, ...] = ()
 
     @property
@@ -545,7 +547,11 @@ class FileSource:
             n = series.n_points
             got = f"{numbers.size} scores and {n} labels; "
             aligned = aligned_scores(numbers, n, self.window, self.align, got)
-            return _without_missing(one.path, one.detector, aligned, nan)
+            found = _without_missing(one.path, one.detector, aligned, nan)
+            if self.window != "auto" or numbers.size == n:
+                return found
+            told = f"{one.detector}: windows of {n - numbers.size + 1:,} points"
+            return replace(found, note="; ".join(filter(None, (told, found.note))))
         except (VuskitError, OSError) as error:
             return LoadedScore(one.detector, error, path=one.path)
 
@@ -569,16 +575,24 @@ def _without_missing(path: Path, detector: str, numbers: Scores, nan: str) -> Lo
 
 
 def aligned_scores(
-    scores: Scores, n_points: int, window: int | None, align: str | None, got: str = ""
+    scores: Scores, n_points: int, window: int | str | None, align: str | None, got: str = ""
 ) -> Scores:
     """Return one score per point; an error proposes options and names no file."""
     if scores.size == n_points:
         return scores
-    if window is not None and scores.size == n_points - window + 1:
+    if window == "auto" and n_points // 2 <= scores.size < n_points:
+        window = n_points - scores.size + 1
+    if isinstance(window, int) and scores.size == n_points - window + 1:
         return align_scores(scores, n_points, window=window, at=align or "center")
     remedy = f"--align center (or start, end) --window {n_points - scores.size + 1}"
     advice = length_advice(scores.size, n_points, remedy=remedy)
     raise InvalidInputError(f"there must be one score per label, got {got}{advice}")
+
+
+def alignment_texts(found: Iterable[tuple[str, int | str]]) -> tuple[str, ...]:
+    """Describe how scores of windows were aligned, by anchor and length of the windows."""
+    lengths = [(at, f"{w:,} points" if isinstance(w, int) else "any length") for at, w in found]
+    return tuple(f"{at} of windows of {length}" for at, length in sorted(lengths))
 
 
 def find_files(paths: Sequence[str | Path], labels: Path | None) -> tuple[Path, tuple[Path, ...]]:

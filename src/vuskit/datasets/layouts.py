@@ -216,7 +216,7 @@ class LabelFiles:
         path: Path,
         root: Path,
         columns: Columns,
-        window: int | None,
+        window: int | str | None,
         series: Sequence[str],
         notes: list[str],
     ) -> None:
@@ -339,11 +339,13 @@ def key_column(path: Path, columns: Columns, series: Sequence[str], notes: list[
     taken = {*bounds, columns.id or id_column(names)}
     texts = [name for name in names if name not in taken]
     table = open_table(path, texts=texts)
-    shared, repeating = [], []
+    shared, likely, repeating = list[str](), list[str](), list[str]()
     for name in texts:
         words = [word for word in table.distinct(name)[0] if word != "None"]
         if any(_names_series(word, one) for word in words for one in series):
             shared.append(name)
+        elif name.strip().lower() in KEY_NAMES:
+            (likely if len(words) > 1 else repeating).append(name)
         elif 1 < len(words) < table.length and not all(map(is_number, words)):
             repeating.append(name)
     if len(shared) == 1:
@@ -352,7 +354,6 @@ def key_column(path: Path, columns: Columns, series: Sequence[str], notes: list[
             "applies all intervals to every series"
         )
         return shared[0]
-    likely = [name for name in repeating if name.strip().lower() in KEY_NAMES]
     if shared or likely:
         found = shared or likely
         raise InvalidInputError(

@@ -54,7 +54,7 @@ def read_labels(
     positive: str | None = None,
     series: str | None = None,
     points: str | None = None,
-    window: int = 1,
+    window: int | str = 1,
     variant: int = 0,
     part: Mapping[str, str] | None = None,
     score: Sequence[str] = (),
@@ -86,7 +86,7 @@ def read_labels(
         File of scores that determines the number of points and their times. Required for
         intervals.
     window : int, default=1
-        Window length of these scores, in points.
+        Window length of these scores, in points. "auto" needs times or labels of points.
     variant : int, default=0
         Distinguishes series with equal labels and no values.
     part : mapping of str to str, optional
@@ -161,7 +161,7 @@ def read_labeled(
     positive: str | None = None,
     series: str | None = None,
     points: str | None = None,
-    window: int = 1,
+    window: int | str = 1,
     variant: int = 0,
     order: str | None = None,
     duplicates: str = "error",
@@ -193,10 +193,17 @@ def read_labeled(
                 "pass the scores, and this file with --labels"
             )
         scored = in_time_order(opener(Path(points)), columns, names[0])
+        if scored.times is not None:
+            window = 1
+        elif isinstance(window, str):
+            raise InvalidInputError(
+                f"`window` must be a number of points for intervals without times, got {window!r}; "
+                "give the number, or labels of points"
+            )
         placed = place_tickets(
             table,
             columns,
-            n_points=scored.table.length + (window - 1 if scored.times is None else 0),
+            n_points=scored.table.length + window - 1,
             times=scored.times,
             points=Path(points),
             key=None if key is None or series is None else {key: series},
