@@ -140,7 +140,13 @@ def _compress(axis: Any, y: Floats) -> None:
     """Use a logarithmic axis, linear around 0, if one circle is far above all others."""
     ordered = np.sort(y[np.isfinite(y)])
     if ordered.size > 1 and ordered[-1] > _FAR * max(ordered[-2], 0.0) and ordered[-1] > 0:
-        axis.set_yscale("symlog", linthresh=max(float(np.median(np.abs(ordered))), 1e-3))
+        straight = max(float(np.median(np.abs(ordered))), 1e-3)
+        axis.set_yscale("symlog", linthresh=straight)
+        low, high = axis.get_ylim()
+        steps = np.outer(10.0 ** np.arange(-3, 10), (1, 2, 5) if high < 99 * straight else (1,))
+        shown = [step for step in steps.ravel() if max(low, straight / 2) <= step <= high]
+        axis.set_yticks(shown, [f"{step:,g}" for step in shown])
+        axis.minorticks_off()
 
 
 def _draw_other(axis: Any, x: Floats, y: Floats, other: Floats) -> None:

@@ -21,6 +21,7 @@ from vuskit.figures import (
     SeriesDisplay,
     SummaryDisplay,
 )
+from vuskit.figures.critical_difference import BARS
 from vuskit.measures.registry import Measure
 from vuskit.paper.concept_figures import first_channel, first_run
 from vuskit.paper.examples import MBA_805, MBA_820, SED, find_series
@@ -197,9 +198,8 @@ def robustness_ranks(material: Material) -> Built:
     alpha = next(iter(compared.values())).pairs.alpha
     caption = (
         "Mean ranks of the measures by their standard deviation; 1 is most robust. "
-        f"{'. '.join(one[:1].upper() + one[1:] for one in said)}. Bars join measures whose ranks "
-        f"do not differ significantly (Friedman test, then Wilcoxon\N{EN DASH}Holm, "
-        f"\N{GREEK SMALL LETTER ALPHA} = {alpha:g})."
+        f"{'. '.join(one[:1].upper() + one[1:] for one in said)}. {BARS} Friedman test, then "
+        f"Wilcoxon\N{EN DASH}Holm, \N{GREEK SMALL LETTER ALPHA} = {alpha:g}."
     )
     return Built(caption, _concat(tables, ignore_index=True), (Part(PanelsDisplay(rows)),))
 
