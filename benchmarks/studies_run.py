@@ -98,7 +98,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--authors", metavar="PYTHON", help="of an environment with vus 0.0.6")
     parser.add_argument("--sample", type=int, default=20, help="evaluations by the authors' code")
-    parser.add_argument("--docs", type=Path, help="page whose block of times is rewritten")
+    parser.add_argument("--docs", type=Path, help="page whose tables and figures are rewritten")
+    parser.add_argument("--times", action="store_true", help="also write the times")
     parser.add_argument("--only", choices=["robustness", "authors"], help="nothing else")
     arguments = parser.parse_args()
     options = {"processes": arguments.processes, "folder": arguments.output / "series"}
@@ -111,21 +112,32 @@ def main() -> None:
 def run_studies(arguments: argparse.Namespace, options: dict[str, Any]) -> None:
     scores = arguments.scores
     robust, row = timed("robustness", lambda: run_study("robustness", scores, **options))
-    rows = [row]
+    rows, blocks = [row], {}
     if arguments.only is None:
         consistent, row = timed("consistency", lambda: run_study("consistency", scores, **options))
         rows += [row, timed("scenarios", lambda: run_study("scenarios"))[1]]
         separable, row = timed("separability", lambda: run_study("separability", scores, **options))
         rows.append(row)
         found = summarize(robust, separable, consistent)
-        print(markdown_table(titled_table(found.ranks, found.measures)))
-        print(markdown_table(titled_table(separable.averages(), found.measures)))
+        blocks["ranks"] = titled_table(found.ranks, found.measures)
+        blocks["separability"] = titled_table(separable.averages(), found.measures)
         print(markdown_table(titled_table(consistent.averages(), found.measures)))
-    print(markdown_table(titled_table(robust.averages(), robust.measures)))
-    times = times_text(rows, len(robust.values), options["processes"])
-    print(times)
-    if arguments.docs is not None:
-        replace_block(arguments.docs, "times", times)
+        if arguments.docs is not None:
+            drawn = {
+                "scatter": found.figures()["scatter"],
+                "lag_ranks": robust.comparisons()["lag"].figure(own_measures=robust.measures),
+            }
+            for name, display in drawn.items():
+                place = arguments.docs.parent / "figures" / f"studies_{name}.png"
+                display.plot().figure_.savefig(place, dpi=150)
+    blocks["deviations"] = titled_table(robust.averages(), robust.measures)
+    tables = {name: markdown_table(one) for name, one in blocks.items()}
+    if arguments.times:
+        tables["times"] = times_text(rows, len(robust.values), options["processes"])
+    for name, table in tables.items():
+        print(table)
+        if arguments.docs is not None:
+            replace_block(arguments.docs, name, table)
     counts = robust.undefined().groupby("perturbation", sort=False).sum(numeric_only=True)
     print(markdown_table(counts.reset_index()))
     if arguments.published is not None:
