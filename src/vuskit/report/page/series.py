@@ -410,7 +410,8 @@ def _summary(report: EvaluationReport) -> str:
 
 
 def _settings(report: EvaluationReport) -> str:
-    text = f"{report.table.settings}; buffer by {': '.join(report.buffer_reason)}"
+    reason = f"by {': '.join(report.buffer_reason)}".replace("by number: given", "given")
+    text = f"{report.table.settings}; buffer {reason}"
     if report.chance is None:
         return text
     return f"{text}; chance: mean of {report.chance.draws} random scores"
