@@ -183,7 +183,7 @@ def test_a_pack_reads_like_its_folder(places):
     for name in ("values", "outcomes", "leaderboard"):
         pd.testing.assert_frame_equal(getattr(pack, name)(), getattr(run, name)())
     for name in ("detectors", "measures_by_settings", "score_records", "alignments", "changes",
-                 "inverted_detectors"):  # fmt: skip
+                 "inverted_note"):  # fmt: skip
         assert getattr(pack, name)() == getattr(run, name)()
     assert [one.title for one in pack.measures().values()] == [
         one.title for one in run.measures().values()

@@ -454,3 +454,14 @@ def test_real_files_through_every_door(command, tmp_path, scores_data):
     long = command("evaluate", "long.parquet", "--by", "series", "--dataset", "dataset", *wanted)
     assert values_of(long) == pytest.approx(one_by_one, abs=1e-12)
     assert len(one_by_one) == 6
+
+
+@pytest.mark.parametrize("options", [(), ("--output", "run")])
+def test_inverted_scores_are_named_with_their_series(command, tables, tmp_path, options):
+    for key, frame in tables.items():
+        frame.assign(bad=-frame["LOF"]).to_csv(tmp_path / "scores" / f"{key}.csv", index=False)
+    shown = command("evaluate", "scores", "--measure", "auc_roc", *options)
+    (note,) = [line for line in shown.err.splitlines() if "inverted" in line]
+    assert note.startswith("note: bad (AUC-ROC 0.0")
+    assert "bad: below 0.5 on 4 of 4 series (ECG/a, ECG/b, KPI/c and 1 more)." in note
+    assert note.endswith("if low scores mean anomalous, negate it.")

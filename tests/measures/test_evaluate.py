@@ -498,3 +498,14 @@ def test_an_evaluation_of_nothing_but_buffered_measures_is_an_error():
         )
     found = vuskit.evaluate(labels, score, buffer="period", measures=["auc_pr"])
     assert found["auc_pr"] == vuskit.auc_pr(labels, score)
+
+
+def test_tables_say_how_the_buffer_was_chosen():
+    labels = np.arange(200) // 10 % 7 == 3
+    for buffer, reason in (("auto", "; buffer auto: median length of 3 anomalies"), (10, None)):
+        one = vuskit.evaluate(labels, np.arange(200), buffer=buffer, measures="vus_pr")
+        many = vuskit.evaluate_many(labels, {"a": np.arange(200)}, buffer=buffer, measures="vus_pr")
+        for table in (one, many):
+            text = f"buffer=10, thresholds=all, definition=journal{reason or ''}"
+            assert text in table.to_markdown()
+            assert ("; buffer" in table.to_latex()) == (reason is not None)

@@ -56,6 +56,7 @@ from vuskit.inputs import missing_note
 from vuskit.intervals import Ints
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
 from vuskit.measures.evaluate import Evaluator
+from vuskit.measures.inversion import inverted_note
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import EvaluationSettings
 
@@ -207,6 +208,16 @@ class Values:
     def filled(self) -> int:
         """Number of scores that lacked values at the ends."""
         return sum(bool(one.filled) for series in self.series for one in series.scores)
+
+    def inverted_note(self) -> str:
+        """Return a warning about detectors whose scores look inverted; empty without any."""
+        sizes = {one.title: (one.n_points, one.n_anomalies) for one in self.series}
+        found: dict[str, dict[str, float]] = {}
+        for one in self.records():
+            if one["measure"] == "auc_roc" and one["value"] is not None:
+                by_series = found.setdefault(one["detector"], {})
+                by_series[f"{one['dataset']}/{one['series']}"] = one["value"]
+        return inverted_note(found, sizes)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield one record per series, detector and measure; undefined values are None."""

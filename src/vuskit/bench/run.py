@@ -40,7 +40,7 @@ from vuskit.engine import Status
 from vuskit.errors import ChangedInputError, InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import NO_BUFFER
-from vuskit.measures.inversion import looks_inverted
+from vuskit.measures.inversion import inverted_note
 from vuskit.measures.registry import Measure, list_measures, measure_called, measures_in_order
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.store.identity import canonical
@@ -649,32 +649,17 @@ class Run:
             self.values(), by=by, detectors=self.detectors(), measures=self.measures()
         )
 
-    def inverted_detectors(self) -> dict[str, float]:
-        """Return the mean AUC-ROC of each detector whose scores look inverted.
-
-        Empty if the run has no values of ``auc_roc``.
-        """
-        if "auc_roc" not in self.measures():
-            return {}
+    def inverted_note(self) -> str:
+        """Return a warning about detectors whose scores look inverted; empty without any."""
         values = self.values()
         values = values[values["measure"] == "auc_roc"]
-        sizes = {(one.dataset, one.name): (one.n_points, one.n_anomalies) for one in self.series()}
-        found = {}
-        for detector, rows in values.groupby("detector", sort=False):
-            means = rows.groupby(["dataset", "series"])["value"].mean()
-            known = [sizes[place] for place in means.index if place in sizes]
-            n_points, n_events = (sum(size[place] for size in known) for place in range(2))
-            if looks_inverted(float(means.mean()), n_points=n_points, n_events=n_events):
-                found[str(detector)] = float(means.mean())
-        return found
-
-    def series_below_chance(self, detector: str) -> tuple[list[str], int]:
-        """Return the series on which a detector has an AUC-ROC below 0.5, and how many it has."""
-        values = self.values()
-        values = values[(values["measure"] == "auc_roc") & (values["detector"] == detector)]
-        means = values.groupby(["dataset", "series"])["value"].mean().dropna()
-        names = ["/".join(map(str, place)) for place, mean in means.items() if mean < 0.5]
-        return names, len(means)
+        sizes = {one.title: (one.n_points, one.n_anomalies) for one in self.series()}
+        found: dict[str, dict[str, float]] = {}
+        means = values.groupby(["detector", "dataset", "series"], sort=False)["value"].mean()
+        for (detector, dataset, series), mean in means.items():
+            if f"{dataset}/{series}" in sizes:
+                found.setdefault(str(detector), {})[f"{dataset}/{series}"] = float(mean)
+        return inverted_note(found, sizes)
 
     def table(self, *, shape: str = "values", by: str = "series") -> pd.DataFrame:
         """Return the values as a table.

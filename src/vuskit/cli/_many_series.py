@@ -233,6 +233,8 @@ def _write(request: Request, values: Run | Values, folder: Path | None, place: P
     from vuskit.bench import Values
     from vuskit.report.publication import publication_table
 
+    if note := values.inverted_note():
+        say(f"note: {note}")
     table = publication_table(
         values,
         measures=[one.name for one in request.measures] if request.all_shown else None,

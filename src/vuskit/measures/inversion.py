@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from vuskit._util.text import listed
 from vuskit.errors import InvertedScoreWarning, warn
 
-__all__ = ["FAR_BELOW_CHANCE", "inverted_text", "looks_inverted", "warn_if_inverted"]
+__all__ = [
+    "FAR_BELOW_CHANCE",
+    "inverted_note",
+    "inverted_text",
+    "looks_inverted",
+    "warn_if_inverted",
+]
 
 FAR_BELOW_CHANCE = 0.2  # AUC-ROC
 _FEWEST_POINTS = 100
@@ -76,3 +82,23 @@ def inverted_text(
             f"{text} High scores must mean anomalous; do not negate {thing} because of one series."
         )
     return f"{text} High scores must mean anomalous; if low scores mean anomalous, negate {thing}."
+
+
+def inverted_note(
+    values: Mapping[str, Mapping[str, float]], sizes: Mapping[str, tuple[int, int]]
+) -> str:
+    """Return a warning about detectors whose mean AUC-ROC looks inverted; empty without any.
+
+    `values` holds AUC-ROC by detector and series, `sizes` the points and events of each series.
+    """
+    found, below = {}, {}
+    for detector, by_series in values.items():
+        known = {name: value for name, value in by_series.items() if not math.isnan(value)}
+        if not known:
+            continue
+        mean = sum(known.values()) / len(known)
+        n_points, n_events = (sum(sizes[name][k] for name in known) for k in range(2))
+        if looks_inverted(mean, n_points=n_points, n_events=n_events):
+            found[detector] = mean
+            below[detector] = [name for name, value in known.items() if value < 0.5], len(known)
+    return inverted_text(found, below) if found else ""

@@ -140,7 +140,18 @@ class _WithSettings(TableForms):
 
     @property
     def _layout(self) -> TableLayout:
-        return TableLayout(*self._table(), caption=str(self.settings))
+        return TableLayout(*self._table(), caption=self._caption)
+
+    @property
+    def _note(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def _caption(self) -> str:
+        """Settings, how the buffer was chosen if it was not given, and missing scores."""
+        reason = self.buffer_reason
+        known = reason in (None, "number: given")
+        return f"{self.settings}{'' if known else f'; buffer {reason}'}{self._note}"
 
     @property
     def _titles(self) -> dict[str, str]:
@@ -297,10 +308,6 @@ class Evaluation(_WithSettings, Mapping[str, float]):
     def _note(self) -> str:
         return f"; {missing_note(self._missing)}" if self._missing else ""
 
-    @property
-    def _layout(self) -> TableLayout:
-        return TableLayout(*self._table(), caption=f"{self.settings}{self._note}")
-
 
 class Comparison(_WithSettings, Mapping[str, Evaluation]):
     """Evaluations of several scores of one series.
@@ -376,8 +383,7 @@ class Comparison(_WithSettings, Mapping[str, Evaluation]):
                 best = order[-1] if measure.higher_is_better else order[0]
                 for row, text in zip(marked, texts, strict=False):
                     row[place] = Cell(text, bold=text == best)
-        caption = f"{self.settings}{self._note}"
-        return TableLayout(header, marked, caption=caption, marks=("best",))
+        return TableLayout(header, marked, caption=self._caption, marks=("best",))
 
     @property
     def _note(self) -> str:

@@ -53,12 +53,3 @@ def say_list(title: str, lines: Sequence[str]) -> None:
     """Write a titled list to standard error; nothing if it is empty."""
     for line in (f"{title}:", *(f"  {line}" for line in lines)) if lines else ():
         say(line)
-
-
-def inverted_notes(run: Run) -> list[str]:
-    """Return a note about detectors whose scores look inverted, if there are any."""
-    from vuskit.measures.inversion import inverted_text
-
-    found = run.inverted_detectors()
-    below = {name: run.series_below_chance(name) for name in found}
-    return [inverted_text(found, below)] if found else []

@@ -22,7 +22,7 @@ from vuskit.cli._options import (
     split_list,
 )
 from vuskit.cli._output import chosen_format, emit, say, table_forms, write_file
-from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, inverted_notes, open_run
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, open_run
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
@@ -70,7 +70,7 @@ def leaderboard(
     shown = list(tables.values())
     content = {"folder": run.folder, "tables": tables}
     emit(form, content, csv=lambda: _csv(tables), **table_forms(*shown))
-    for note in inverted_notes(run):
+    if note := run.inverted_note():
         say(f"note: {note}")
     if form not in ("json", "csv") and measure is None and shown[0].columns == "dataset":
         known = run.measures().items()

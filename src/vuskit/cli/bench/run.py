@@ -29,7 +29,6 @@ from vuskit.cli.bench._arguments import (
     PlanFile,
     Reread,
     RunFolder,
-    inverted_notes,
     plan_of,
     say_list,
 )
@@ -158,7 +157,7 @@ def _run(
             reread=reread,
         )
     if form == "table":
-        say_list("Notes", [*summary.notes, *inverted_notes(Run(summary.folder))])
+        say_list("Notes", [*summary.notes, *filter(None, [Run(summary.folder).inverted_note()])])
     emit(form, summary, text=lambda: _text(summary))
     report_changes(summary)
     failed = _report_failures(summary, target)
