@@ -8,16 +8,17 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from vuskit import auc_pr
-from vuskit.bench import Run, load_plan, run_plan
+from vuskit import auc_pr, vus_pr
+from vuskit.bench import Run, load_plan, parse_plan, run_plan
 from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
 from vuskit.engine import (
     Limits,
 )
 from vuskit.engine._dask import DaskExecutor
-from vuskit.errors import ChangedInputError
+from vuskit.errors import ChangedInputError, InvalidInputError
 
 VUSKIT = [sys.executable, "-c", "from vuskit.cli.main import run; run()"]
 N = 40
@@ -238,3 +239,29 @@ def test_a_series_is_read_again_when_a_process_holds_an_old_copy(tmp_path):
     assert new.load()
     with pytest.raises(ChangedInputError, match=r"/pump must .*pump.csv\); .* run the same"):
         ref.load()
+
+
+def test_intervals_label_the_series_of_a_folder(tmp_path):
+    times = pd.date_range("2026-03-21", periods=60, freq="min")
+    (tmp_path / "data").mkdir()
+    expected, rows = {}, []
+    for seed, (name, start) in enumerate({"m1": 10, "m2": 40}.items()):
+        values = np.random.default_rng(seed).random(60)
+        frame = pd.DataFrame({"ts": times, "flow": values}).sample(frac=1, random_state=seed)
+        frame.to_csv(tmp_path / "data" / f"{name}.csv", index=False)
+        rows += [(name, times[start], times[start + 4]), (name, times[59], None)]
+        labels = np.isin(np.arange(60), [*range(start, start + 5), 59])
+        expected[name] = vus_pr(labels, values, buffer=3)
+    tickets = pd.DataFrame(rows, columns=["machine", "start", "end"])
+    tickets.to_csv(tmp_path / "tickets.csv", index=False)
+    text = (
+        '[[series]]\nfolder = "data"\nlabels = "tickets.csv"\noptions = {OPTIONS}\n'
+        '[[detectors]]\nname = "values"\n[[evaluate]]\nmeasures = ["vus_pr"]\nbuffer = 3\n'
+    )
+    options = '{key = "machine", value = "flow"}'
+    summary = run_plan(parse_plan(text.replace("{OPTIONS}", options), base=tmp_path))
+    assert any(note.startswith("intervals without an end") for note in summary.notes)
+    table = Run(summary.folder).values()
+    assert dict(zip(table["series"], table["value"], strict=True)) == expected
+    with pytest.raises(InvalidInputError, match=r"must be a column of values; name it in `series"):
+        run_plan(parse_plan(text.replace("{OPTIONS}", '{key = "machine"}'), base=tmp_path))

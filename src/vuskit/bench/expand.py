@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from vuskit._util.files import check_file
 from vuskit._util.optional import installed_versions
 from vuskit._util.text import escape_surrogates, listed, match_names, matches_name, plural, quoted
 from vuskit.bench.changes import StaleJobs, find_stale_jobs, note_library_versions
@@ -29,11 +30,14 @@ from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
 from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
 from vuskit.datasets import Collection
 from vuskit.datasets.collection import read_collection
-from vuskit.datasets.inputs import FileSource, TableSource, open_inputs
-from vuskit.datasets.layouts import expression_of
-from vuskit.datasets.readers.registry import Candidate
+from vuskit.datasets.columns import Columns
+from vuskit.datasets.inputs import FileSource, TableSource, files_in, open_inputs
+from vuskit.datasets.layouts import expression_of, key_column
+from vuskit.datasets.readers.labels import read_labeled
+from vuskit.datasets.readers.registry import Candidate, stem
 from vuskit.datasets.row_times import Decision, summarized
 from vuskit.datasets.series import SeriesName, unique_names
+from vuskit.datasets.tables import open_table
 from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 from vuskit.store.identity import canonical, file_digest, import_object
@@ -281,15 +285,18 @@ def _requested(
     if isinstance(request, SyntheticSeries):
         return [_synthetic(entry, catalog) for entry in request.grid]
     folder = Path(request.folder)
-    collection = read_collection(folder, format=request.format, **request.options)
-    files = _named(where, collection, request.names)
-    if not files:
-        notes.append(f"{folder}: no file has a known format")
-    notes += unclaimed_files(folder, collection.skipped, request.names)
+    if request.labels is not None:
+        sources = _with_intervals(where, request, Path(request.labels), notes)
+    else:
+        collection = read_collection(folder, format=request.format, **request.options)
+        files = _named(where, collection, request.names)
+        if not files:
+            notes.append(f"{folder}: no file has a known format")
+        notes += unclaimed_files(folder, collection.skipped, request.names)
+        sources = [SeriesSource.file(one.path, one.format.name, dict(one.options)) for one in files]
     found = []
-    for file in files:
+    for source in sources:
         try:
-            source = SeriesSource.file(file.path, file.format.name, dict(file.options))
             ref = catalog.describe(source)
         except InvalidInputError as error:
             notes.append(f"skipped a series that cannot be read: {error}")
@@ -300,6 +307,40 @@ def _requested(
         wanted = match_names(datasets, request.datasets, argument=f"{where}.datasets")
         found = [ref for ref in found if ref.dataset in wanted]
     return _sampled([ref for ref in found if _fits(ref, request)], request)
+
+
+def _with_intervals(
+    where: str, request: SeriesFolder, labels: Path, notes: list[str]
+) -> list[SeriesSource]:
+    """Return the series of a folder, labeled by intervals in one file."""
+    folder, options = Path(request.folder), dict(request.options)
+    check_file(labels)
+    keys = {path.relative_to(folder).as_posix(): path for path in files_in(folder, labels)}
+    for pattern in request.names:
+        if not any(_is_called(key, pattern) for key in keys):
+            match_names(list(keys), pattern, argument=f"{where}.names")
+    columns = Columns(
+        start=options.get("start"), end=options.get("end"), labels_by=options.pop("key", None)
+    )
+    column = key_column(labels, columns, [stem(path) for path in keys.values()], notes)
+    sources, decisions = [], list[Decision]()
+    for key, path in keys.items():
+        if request.names and not any(_is_called(key, one) for one in request.names):
+            continue
+        given = {"points": str(path.resolve()), "name": stem(path), **options}
+        given.setdefault("dataset", path.resolve().parent.name)
+        if column is not None:
+            given |= {"key": column, "series": stem(path)}
+        labeled = read_labeled(labels, open_table, **given)
+        if np.isnan(labeled.series.values).all():
+            raise InvalidInputError(
+                f"{path}: there must be a column of values; name it in `{where}`, for example "
+                'options = {value = "flow"}'
+            )
+        decisions += labeled.decisions
+        sources.append(SeriesSource.file(labels, "labels", given))
+    notes += summarized(decisions)
+    return sources
 
 
 def _named(where: str, collection: Collection, patterns: Sequence[str]) -> list[Any]:

@@ -140,9 +140,13 @@ _TEXTS = several(text, minimum=1)
 
 @dataclass(frozen=True)
 class SeriesFolder(Checked):
-    """One ``[[series]]`` entry: files in a folder."""
+    """One ``[[series]]`` entry: files in a folder.
+
+    With `labels`, a file of intervals, `options` are those of the format ``labels``.
+    """
 
     folder: str = param(MISSING, text)
+    labels: str | None = param(None, text)
     names: tuple[str, ...] = param((), _TEXTS)
     datasets: tuple[str, ...] = param((), _TEXTS)
     format: str | None = param(None, text)
@@ -159,6 +163,8 @@ class SeriesFolder(Checked):
             raise InvalidInputError(f"`options` must be a table, got {self.options!r}")
         if self.format is not None:
             object.__setattr__(self, "format", get_format(self.format).name)
+            if self.labels is not None:
+                raise InvalidInputError("`format` must be used without `labels`; omit one")
 
 
 @dataclass(frozen=True)
@@ -487,7 +493,7 @@ def _with_folder(where: str, table: _Folder, base: Path) -> _Folder:
     folder = base / table.folder
     if not folder.is_dir():
         raise InvalidInputError(f"`{where}.folder` must be an existing folder, got {str(folder)!r}")
-    if not isinstance(table, ScoresFolder) or table.labels is None:
+    if table.labels is None:
         return replace(table, folder=str(folder))
     labels = base / table.labels
     if not labels.exists():

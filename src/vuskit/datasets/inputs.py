@@ -621,10 +621,10 @@ def _matching(text: str, labels: Path | None) -> list[Path]:
     if table_suffix(path) in SUFFIXES and not path.exists():
         check_file(path)
     check_exists(path)
-    return _files_in(path, labels) if path.is_dir() else [path]
+    return files_in(path, labels) if path.is_dir() else [path]
 
 
-def _files_in(folder: Path, labels: Path | None) -> list[Path]:
+def files_in(folder: Path, labels: Path | None) -> list[Path]:
     """Return the files in a folder that can hold scores."""
     found = [
         path
