@@ -403,8 +403,6 @@ CASES = {
         "`--load load.csv` cannot be run: NameError in line 1: name 'label' is not defined",
     ),
     "side.csv": ("label,A\n0,1\n1,2\n", ["--set=side=behind"], "'after', got 'behind'"),
-    "typo.csv": ("value,lable,A\n1,0,.1\n2,1,.2\n", [], "did you mean --label lable?"),
-    "no_label.csv": ("value,A\n1,.1\n2,.2\n", [], "name it with --label"),
     "nan.csv": (
         "label,A\n0,.1\n1,\n0,nan\n1,.2\n",
         [],
@@ -416,16 +414,6 @@ CASES = {
     "inf.csv": ("label,A\n0,.1\n1,inf\n", [], "column 'A' must hold a finite number, got inf"),
     "empty.csv": ("", [], "the file is empty; it must hold labels and scores"),
     "header.csv": ("label,A\n", [], "must have at least one row"),
-    "ragged.csv": ("label,A\n0,1\n1,2,3\n", [], "line 3: every line must have 2 cells, got 3"),
-    "normal.csv": ("label,A\n0,1\n0,2\n", [], "must hold both normal and anomalous points"),
-    "gap.csv": ("label,A\n0,1\n,2\n1,3\n", [], "must hold 0 or 1 in every row, got none in row 2"),
-    "alone.csv": ("value,label\n1,0\n2,1\n", [], "name one with --score"),
-    "many.csv": (
-        "label,A\n" + "".join(f"{i}.5,1\n" for i in range(20)),
-        [],
-        "if the labels are in another column, name it with --label",
-    ),
-    "notes.txt": ("label,A\n0,1\n1,2\n", [], "must end in .csv, .tsv, .parquet"),
     "junk.npy": ("junk", [], "not a NumPy file of plain numbers"),
     "junk.parquet": ("junk", [], "not a readable parquet file"),
     "score.csv": ("label,good\n0,1\n1,2\n", ["--score=god"], "got 'god'; did you mean 'good'?"),
@@ -504,25 +492,6 @@ def test_full_disk(small, tmp_path):
     assert result.stderr.splitlines()[-1] == (
         "vuskit: the disk is full; free some space, or write to another place"
     )
-
-
-@pytest.mark.skipif(os.name == "nt", reason="pipes close differently there")
-def test_closed_pipe_is_quiet(small, tmp_path):
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as pipe:
-        result = run_process(["list", "measures"], tmp_path, stdout=pipe)
-    assert result.stderr == ""
-
-
-def test_interrupt_is_clean(command, small, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("vuskit.report.one_series.evaluate_many", interrupted)
-    outcome = command("evaluate", "small.csv")
-    assert (outcome.code, outcome.out) == (130, "")
-    assert outcome.err.splitlines()[-1] == "vuskit: stopped"
 
 
 @pytest.mark.parametrize("options", [[], ["--chance=0"], ["--threshold=0.5", "--thresholds=40"]])

@@ -56,8 +56,9 @@ def start(folder, command, arguments):
 def interrupted(folder, command, arguments, ready=None):
     """Start a command, press Ctrl-C when it is ready, and return its messages."""
     process = start(folder, command, arguments)
+    ready = ready or (folder / "held").exists
     try:
-        assert eventually(ready or (folder / "held").exists), "it does not begin"
+        assert eventually(lambda: ready() or process.poll() is not None), "it does not begin"
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         out, err = process.communicate(timeout=PATIENCE)
     finally:
@@ -84,7 +85,7 @@ def test_evaluate(tmp_path, scores_file, place):
     page = tmp_path / "page.html"
     page.write_text("the page of yesterday")
     arguments = ["evaluate", scores_file.name, "--html", "page.html"]
-    err = interrupted(tmp_path, holding(f"vuskit.cli.evaluate:{place}"), arguments)
+    err = interrupted(tmp_path, holding(f"vuskit.report.one_series:{place}"), arguments)
     assert err.splitlines()[-1] == "vuskit: stopped"
     assert page.read_text() == "the page of yesterday"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "page.html", "scores.csv"]

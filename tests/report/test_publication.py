@@ -303,7 +303,7 @@ def test_latex_with_a_caption_and_label():
     assert latex.count(r"\label{tab:means}}") == 1
     assert r"\label" not in table.to_latex()
     with pytest.raises(InvalidInputError, match="`label` needs `caption`"):
-        vuskit.measures.list_properties().to_latex(label="tab:properties")
+        vuskit.list_properties().to_latex(label="tab:properties")
 
 
 def test_chance_of_measures_with_options_and_custom_measures():

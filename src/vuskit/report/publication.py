@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -418,8 +419,8 @@ def publication_table(
     found = _measures(rows, chosen)
     titles = {name: one.title for name, one in found.items()}
     higher = {name: one.higher_is_better for name, one in found.items()}
-    known = _by_measure(rows)
-    cells = _Maker(known, names, datasets, random, kind, by, rank, seed).cells(higher)
+    places, table = _mean_of_seeds(rows, chosen, names)
+    cells = _Maker(places, table, names, datasets, random, kind, by, rank, seed).cells(higher)
     order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
     failures = _failures(rows, names)
     notes = [*_notes(rows, failures, titles, evaluated.alignments() if evaluated else ())]
@@ -445,7 +446,8 @@ def publication_table(
 class _Maker:
     """Computes means, spreads, counts and ranks of all measures."""
 
-    values: dict[str, dict[_Place, dict[str, list[float]]]]
+    places: list[_Place]
+    table: _Numbers  # by measure, series and detector
     detectors: tuple[str, ...]
     datasets: tuple[str, ...]
     chance: dict[tuple[Any, ...], float] | None
@@ -455,13 +457,14 @@ class _Maker:
     seed: int
 
     def cells(self, higher: Mapping[str, bool]) -> list[dict[str, Any]]:
-        cells = [cell for name in higher for cell in self._of_measure(name, higher[name])]
+        both = zip(higher, self.table, strict=True)
+        cells = [cell for name, one in both for cell in self._of_measure(name, one, higher[name])]
         if not any(cell["series"] for cell in cells):
-            raise InvalidInputError(_no_common_series(self.values, self.detectors))
+            raise InvalidInputError(_no_common_series(self.table, self.detectors))
         return cells
 
-    def _of_measure(self, measure: str, higher: bool) -> Iterator[dict[str, Any]]:
-        places, table = self._common(measure)
+    def _of_measure(self, measure: str, one: _Numbers, higher: bool) -> Iterator[dict[str, Any]]:
+        places, table = self._common(measure, one)
         owners = np.array([dataset for dataset, _ in places], dtype=object)
         for dataset in self.datasets:
             yield from self._summary(table[owners == dataset], dataset, measure)
@@ -476,16 +479,10 @@ class _Maker:
             cell["mean_rank"] = ranks.get(cell["detector"], math.nan)
             yield cell
 
-    def _common(self, measure: str) -> tuple[list[tuple[str, Any]], _Numbers]:
+    def _common(self, measure: str, table: _Numbers) -> tuple[list[_Place], _Numbers]:
         """Return the included series and their values by detector, and chance if requested."""
-        found = self.values.get(measure, {})
-        places = sorted(found, key=_by_name)
-        table = np.full((len(places), len(self.detectors)), math.nan)
-        for at, place in enumerate(places):
-            for name, seeds in found[place].items():
-                table[at, self.detectors.index(name)] = sum(seeds) / len(seeds)
         kept = common_series(table.T)
-        places, table = list(compress(places, kept)), table[kept]
+        places, table = list(compress(self.places, kept)), table[kept]
         if self.chance is not None:
             random = [self.chance.get((*place, measure), math.nan) for place in places]
             table = np.column_stack([table, np.array(random, dtype=np.float64)])
@@ -514,6 +511,26 @@ class _Maker:
                 names, table.T, _means(table), lower, upper, strict=True
             )
         ]
+
+
+def _mean_of_seeds(
+    rows: Iterable[_Row], measures: Sequence[str], detectors: Sequence[str]
+) -> tuple[list[_Place], _Numbers]:
+    """Return the series, and means by measure, series and detector; NaN without a value."""
+    known = [row for row in rows if not math.isnan(row.value)]
+    places = sorted({row.place for row in known}, key=_by_name)
+    at, column = ({one: i for i, one in enumerate(many)} for many in (places, detectors))
+    first = {name: i * len(places) for i, name in enumerate(measures)}
+    cells = [
+        (first[row.measure] + at[row.place]) * len(detectors) + column[row.detector]
+        for row in known
+    ]
+    shape = (len(measures), len(places), len(detectors))
+    counts = np.bincount(cells, minlength=math.prod(shape))
+    sums = np.bincount(cells, weights=[row.value for row in known], minlength=math.prod(shape))
+    return places, np.divide(
+        sums, counts, out=np.full(counts.size, math.nan), where=counts > 0
+    ).reshape(shape)
 
 
 def _by_name(place: tuple[str, Any]) -> tuple[str, Any]:
@@ -554,12 +571,9 @@ def _mean_ranks(table: _Numbers, names: Sequence[str], *, higher: bool) -> dict[
     return dict(zip(compress(names, present.tolist()), ranks.tolist(), strict=True))
 
 
-def _no_common_series(
-    values: Mapping[str, Mapping[_Place, Mapping[str, Any]]], detectors: Sequence[str]
-) -> str:
-    scores = {(*at, name) for places in values.values() for at, by in places.items() for name in by}
-    counts = Counter(name for _, _, name in scores)
-    listed = ", ".join(f"{name} {counts[name]}" for name in detectors)
+def _no_common_series(table: _Numbers, detectors: Sequence[str]) -> str:
+    counts = (~np.isnan(table)).any(axis=0).sum(axis=0).tolist()
+    listed = ", ".join(f"{name} {count}" for name, count in zip(detectors, counts, strict=True))
     return (
         "`values` must have at least one series with values of all detectors, got none. "
         f"Series by detector: {listed}. Choose some with `detectors`"
@@ -583,13 +597,11 @@ class _Row(NamedTuple):
     buffer_reason: Any
     higher_is_better: Any
     measure_title: Any
-
-    @property
-    def place(self) -> tuple[str, Any]:
-        return self.dataset, self.series
+    place: _Place  # one object per series
 
 
 _Place = tuple[str, Any]  # data set and series
+_COLUMNS = tuple(name for name in _Row._fields if name != "place")
 
 
 def _read(values: Any) -> list[_Row]:
@@ -612,31 +624,24 @@ def _read(values: Any) -> list[_Row]:
             "`values` must have at least one value, got none; check the failed jobs"
         )
     columns["value"] = numbers
+    places: dict[_Place, _Place] = {}
+    both = zip(columns["dataset"], columns["series"], strict=True)
+    columns["place"] = [places.setdefault(place, place) for place in both]
     ordered = [columns.get(name, [None] * n) for name in _Row._fields]
     return [_Row(*row) for row in zip(*ordered, strict=True)]
 
 
 def _columns(values: Any) -> dict[str, list[Any]]:
     if isinstance(values, Values):
-        records = list(values.records())
-        return {name: [row[name] for row in records] for name in records[0]} if records else {}
+        rows = list(map(itemgetter(*_COLUMNS), values.records()))
+        return dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
     pandas = require("pandas", purpose="a table of means")
     frame = values.to_pandas() if hasattr(values, "to_pandas") else values
     if not isinstance(frame, pandas.DataFrame):
         raise InvalidInputError(
             f"`values` must be a data frame or a Run, got {type(values).__name__}"
         )
-    return {name: frame[name].tolist() for name in _Row._fields if name in frame.columns}
-
-
-def _by_measure(rows: Iterable[_Row]) -> dict[str, dict[_Place, dict[str, list[float]]]]:
-    """Known values of all seeds by measure, series and detector."""
-    found: dict[str, dict[_Place, dict[str, list[float]]]] = {}
-    for row in rows:
-        if not math.isnan(row.value):
-            scores = found.setdefault(row.measure, {}).setdefault(row.place, {})
-            scores.setdefault(row.detector, []).append(row.value)
-    return found
+    return {name: frame[name].tolist() for name in _COLUMNS if name in frame.columns}
 
 
 def _is_missing(value: Any) -> bool:
@@ -690,7 +695,7 @@ def _chosen_measures(
 ) -> list[str]:
     present = list(_unique(row.measure for row in rows))
     if wanted is None:
-        main = main_measure(list(_by_measure(rows)))
+        main = main_measure(_unique(row.measure for row in rows if not math.isnan(row.value)))
         if columns == "dataset":
             return [main]
         first = [main, *(name for name in ("vus_pr", "vus_roc") if name in present)]
@@ -800,18 +805,18 @@ def _chance_levels(
 def _failures(rows: list[_Row], detectors: Sequence[str]) -> dict[str, str]:
     """Count the series without a value of a shown measure by detector, with their statuses."""
     total = len({row.place for row in rows})
-    known: dict[tuple[str, Any, str], set[str]] = {}
+    known: dict[tuple[_Place, str], set[str]] = {}
     statuses: dict[str, dict[_Place, str]] = {}
     for row in rows:
         if not math.isnan(row.value):
-            known.setdefault((*row.place, row.detector), set()).add(row.measure)
+            known.setdefault((row.place, row.detector), set()).add(row.measure)
         elif row.status is not None:
             own = statuses.setdefault(row.detector, {})
             # With several measures, a failure is more informative than an undefined value.
             if own.get(row.place, _UNDEFINED) == _UNDEFINED:
                 own[row.place] = _UNDEFINED if row.status == _OK else str(row.status)
     wanted = set().union(*known.values())
-    complete = Counter(name for (_, _, name), measures in known.items() if measures == wanted)
+    complete = Counter(name for (_, name), measures in known.items() if measures == wanted)
     found = {}
     for name in detectors:
         lacking = total - complete[name]
