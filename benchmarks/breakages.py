@@ -362,7 +362,7 @@ BREAKAGES = [
         "statistics/test_effects.py statistics/test_comparison.py",
     ),
     Breakage(
-        "statistics/tables.py",
+        "statistics/tests.py",
         "frame.min(axis=1) - 1 if higher_is_better else frame.max(axis=1) + 1",
         "frame.min(axis=1) - 1",
         "statistics",

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from vuskit import EvaluationSettings, InvalidInputError
-from vuskit.cli._parameters import Flags, takes
+from vuskit.cli._options import Flags, takes
 from vuskit.datasets.columns import Columns
 from vuskit.parameters import params_of
 

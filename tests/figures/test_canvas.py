@@ -127,7 +127,7 @@ def test_titles_fit_given_axes():
 
 
 def test_numbers_of_a_shared_axis_stand_once_in_small_ranges_too():
-    from vuskit.figures._canvas import grid_cells, open_canvas
+    from vuskit.figures.base import grid_cells, open_canvas
 
     canvas = open_canvas(None, grid_cells(4, 2), size=(4, 4), share="xy")
     for panel in canvas.panels:

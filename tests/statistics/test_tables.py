@@ -15,7 +15,7 @@ from vuskit.statistics import (
     wilcoxon_test,
 )
 from vuskit.statistics.comparison import compare_columns
-from vuskit.statistics.tables import complete_rows, without_noise
+from vuskit.statistics.tests import complete_rows, without_noise
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])

@@ -416,7 +416,7 @@ def _by_series(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
 def _by_dataset(table: pd.DataFrame, missing: str) -> pd.DataFrame:
     """Return means over the series of each data set; all columns use the same series."""
     from vuskit.bench._leaderboard import common_series, rows_of_mean
-    from vuskit.statistics.tables import complete_rows
+    from vuskit.statistics.tests import complete_rows
 
     if missing != "worst":
         table, _ = complete_rows(table, missing=missing)

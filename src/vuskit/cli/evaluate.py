@@ -21,6 +21,7 @@ from vuskit.cli._options import (
     AsMarkdown,
     Chance,
     Dask,
+    Flags,
     Html,
     Load,
     Measures,
@@ -28,8 +29,10 @@ from vuskit.cli._options import (
     Spread,
     chosen_measures,
     executor_of,
+    input_options,
     option,
     output_option,
+    takes,
 )
 from vuskit.cli._output import (
     check_page,
@@ -40,7 +43,6 @@ from vuskit.cli._output import (
     terminal_width,
     write_file,
 )
-from vuskit.cli._parameters import Flags, input_options, takes
 from vuskit.datasets.columns import Reading
 from vuskit.datasets.inputs import Inputs, load_source
 from vuskit.datasets.row_times import summarized

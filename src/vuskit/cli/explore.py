@@ -14,14 +14,16 @@ from vuskit._util.interrupts import end_interrupts
 from vuskit._util.optional import require
 from vuskit.cli._options import (
     EXECUTION,
+    SHOWN,
     Load,
     StudyFolders,
     flag,
+    input_options,
     load_file,
     option,
+    takes,
 )
 from vuskit.cli._output import plan_folder, say
-from vuskit.cli._parameters import SHOWN, input_options, takes
 from vuskit.cli.study import DEFAULT_OUTPUT
 from vuskit.datasets.columns import Reading
 

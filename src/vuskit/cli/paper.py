@@ -19,6 +19,7 @@ from vuskit.cli._options import (
     EXECUTION,
     INPUT,
     OUTPUT,
+    SHOWN,
     AsCsv,
     AsJson,
     Budget,
@@ -27,13 +28,14 @@ from vuskit.cli._options import (
     Processes,
     executor_of,
     flag,
+    input_options,
     option,
     output_option,
     seed_option,
     split_list,
+    takes,
 )
 from vuskit.cli._output import chosen_format, emit, say, terminal_width
-from vuskit.cli._parameters import SHOWN, input_options, takes
 from vuskit.cli._progress import ProgressBar, resumable
 from vuskit.cli.study import AsPublished, Published
 from vuskit.datasets.columns import Reading

@@ -17,12 +17,14 @@ from vuskit.cli._options import (
     EXECUTION,
     INPUT,
     MEASURES,
+    SHOWN,
     AsCsv,
     AsJson,
     AsLatexFiles,
     Budget,
     Dask,
     FigureFormat,
+    Given,
     Html,
     Load,
     Measures,
@@ -33,12 +35,15 @@ from vuskit.cli._options import (
     chosen_measures,
     executor_of,
     flag,
+    given_of,
+    input_options,
     limits_of,
     load_file,
     option,
     output_option,
     quick_flag,
     series_option,
+    takes,
 )
 from vuskit.cli._output import (
     atomic_folder,
@@ -49,7 +54,6 @@ from vuskit.cli._output import (
     say_notes,
     write_file,
 )
-from vuskit.cli._parameters import SHOWN, Given, given_of, input_options, takes
 from vuskit.cli._progress import ProgressBar, resumable
 from vuskit.datasets.columns import Reading
 from vuskit.errors import InvalidInputError

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import HATCH_LINE, SMALL, Canvas
+from vuskit.figures.base import HATCH_LINE, SMALL, Canvas
 from vuskit.inputs import check_labels
 from vuskit.measures.registry import Measure, list_measures
 

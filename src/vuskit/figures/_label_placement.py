@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vuskit.figures._canvas import POINTS_PER_INCH, text_width
+from vuskit.figures.base import POINTS_PER_INCH, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import pd
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
 from vuskit.figures._drawing import describe_measures, family_legend, measure_bars, measures_named
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    PAGE,
+    SMALL,
+    Canvas,
+    Data,
+    Display,
+    grid_cells,
+    open_canvas,
+    to_array,
+)
 from vuskit.measures.registry import Measure
 
 _LONG, _ROOM = 4.0, 1.6  # a bar this much longer than the next is cut; end of the axis

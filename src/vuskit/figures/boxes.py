@@ -10,7 +10,6 @@ import numpy as np
 
 from vuskit._util.optional import pd, require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, Cell, grid_cells, open_canvas
 from vuskit.figures._drawing import (
     ACCURATE,
     INACCURATE,
@@ -26,7 +25,18 @@ from vuskit.figures._drawing import (
     shade,
     thin_hatch,
 )
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    PAGE,
+    SMALL,
+    Canvas,
+    Cell,
+    Data,
+    Display,
+    grid_cells,
+    open_canvas,
+    to_array,
+)
 from vuskit.figures.detectors import SeriesDisplay
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import PAGE, SMALL, TEXT, Canvas, Data, Display, open_canvas, to_array
 
 _CELL = 0.52  # inches
 _SIDE = 1.1  # inches of the names beside the rows

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from vuskit._util.optional import pd, require
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
     FAMILY_TITLES,
     describe_measures,
@@ -21,7 +20,18 @@ from vuskit.figures._drawing import (
     measure_rows,
     measures_named,
 )
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    PAGE,
+    SMALL,
+    TEXT,
+    Canvas,
+    Cell,
+    Data,
+    Display,
+    open_canvas,
+    to_array,
+)
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure
 

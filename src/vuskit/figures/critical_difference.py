@@ -9,9 +9,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vuskit._util.optional import pd, require
-from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, open_canvas
 from vuskit.figures._drawing import describe_names
-from vuskit.figures.base import Data, Display
+from vuskit.figures.base import PAGE, SMALL, TEXT, Canvas, Data, Display, open_canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

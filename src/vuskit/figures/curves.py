@@ -9,9 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import line_data
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    PAGE,
+    SMALL,
+    TEXT,
+    Canvas,
+    Cell,
+    Data,
+    Display,
+    open_canvas,
+    to_array,
+)
 from vuskit.figures.soft_labels import soft_label
 from vuskit.inputs import check_choice, check_int, check_pair, doubles_in_order
 from vuskit.measures.evaluate import evaluate

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, PAGE, TEXT, Canvas, Cell, open_canvas
 from vuskit.figures._drawing import (
     CURVES,
     MARKERS,
@@ -24,7 +23,17 @@ from vuskit.figures._drawing import (
     shade,
     thin_hatch,
 )
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    PAGE,
+    TEXT,
+    Canvas,
+    Cell,
+    Data,
+    Display,
+    open_canvas,
+    to_array,
+)
 from vuskit.figures.curves import RangeCurveDisplay, SurfaceDisplay, draw_surface
 from vuskit.inputs import check_labels, check_series
 from vuskit.measures.evaluate import evaluate_many

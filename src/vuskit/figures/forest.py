@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vuskit.figures._canvas import COLUMN, PAGE, SMALL, Canvas, grid_cells, open_canvas
-from vuskit.figures.base import Data, Display
+from vuskit.figures.base import COLUMN, PAGE, SMALL, Canvas, Data, Display, grid_cells, open_canvas
 
 _ROW = 0.17  # inches
 _WIDE = 3  # panels from which the figure is as wide as a page

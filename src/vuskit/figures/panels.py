@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import TEXT, Canvas
-from vuskit.figures.base import Data, Display
+from vuskit.figures.base import TEXT, Canvas, Data, Display
 
 _HEADING = 0.2  # inches
 

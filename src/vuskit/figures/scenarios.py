@@ -10,9 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import require
-from vuskit.figures._canvas import PAGE, SMALL, TEXT, Canvas, Cell, grid_cells, open_canvas
 from vuskit.figures._drawing import ANOMALY, describe_measures, line_styles, thin_hatch
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    PAGE,
+    SMALL,
+    TEXT,
+    Canvas,
+    Cell,
+    Data,
+    Display,
+    grid_cells,
+    open_canvas,
+    to_array,
+)
 from vuskit.measures.registry import Measure
 
 Floats = NDArray[np.float64]

@@ -10,16 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import (
-    COLUMN,
-    PAGE,
-    SMALL,
-    TEXT,
-    Canvas,
-    Cell,
-    grid_cells,
-    open_canvas,
-)
 from vuskit.figures._drawing import (
     AFTER,
     ANOMALY,
@@ -33,7 +23,19 @@ from vuskit.figures._drawing import (
     measure_rows,
     shade,
 )
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    PAGE,
+    SMALL,
+    TEXT,
+    Canvas,
+    Cell,
+    Data,
+    Display,
+    grid_cells,
+    open_canvas,
+    to_array,
+)
 from vuskit.inputs import check_labels, check_scores, check_series, doubles_in_order
 from vuskit.measures.evaluate import evaluate
 from vuskit.measures.registry import Measure, resolve_measures

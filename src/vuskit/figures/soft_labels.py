@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, grid_cells, open_canvas
 from vuskit.figures._drawing import (
     draw_line,
     event_bounds,
@@ -18,7 +17,17 @@ from vuskit.figures._drawing import (
     shade,
     thin_hatch,
 )
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    SMALL,
+    TEXT,
+    Canvas,
+    Data,
+    Display,
+    grid_cells,
+    open_canvas,
+    to_array,
+)
 from vuskit.inputs import (
     align_to_labels,
     check_int,

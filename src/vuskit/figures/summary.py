@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from vuskit._util.optional import pd, require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import COLUMN, SMALL, TEXT, Canvas, fit_text, open_canvas
 from vuskit.figures._drawing import (
     describe_measures,
     family_hatch,
@@ -19,7 +18,17 @@ from vuskit.figures._drawing import (
     thin_hatch,
 )
 from vuskit.figures._label_placement import spread_labels
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import (
+    COLUMN,
+    SMALL,
+    TEXT,
+    Canvas,
+    Data,
+    Display,
+    fit_text,
+    open_canvas,
+    to_array,
+)
 from vuskit.measures.registry import Measure
 
 Floats = NDArray[np.float64]

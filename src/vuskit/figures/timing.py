@@ -11,8 +11,7 @@ import numpy as np
 
 from vuskit._util.optional import pd, require
 from vuskit.errors import InvalidInputError
-from vuskit.figures._canvas import PAGE, TEXT, Canvas, grid_cells, open_canvas
-from vuskit.figures.base import Data, Display, to_array
+from vuskit.figures.base import PAGE, TEXT, Canvas, Data, Display, grid_cells, open_canvas, to_array
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from vuskit.statistics.bayes import BayesianTest, bayesian_signed_rank_test
 from vuskit.statistics.comparison import effect_sizes
-from vuskit.statistics.tables import (
-    mean_ranks,
-)
 from vuskit.statistics.tests import (
     GlobalTest,
     PairwiseTest,
     RankIntervals,
     friedman_test,
+    mean_ranks,
     nemenyi_test,
     rank_groups,
     rank_intervals,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit._util.optional import require
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_int
-from vuskit.statistics.tables import complete_rows
+from vuskit.statistics.tests import complete_rows
 
 if TYPE_CHECKING:
     import pandas as pd

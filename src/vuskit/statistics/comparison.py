@@ -27,16 +27,17 @@ from vuskit.figures.critical_difference import BARS
 from vuskit.inputs import check_choice
 from vuskit.measures.registry import Measure, list_measures
 from vuskit.statistics.bayes import ROPE, BayesianTest, bayesian_signed_rank_test
-from vuskit.statistics.tables import complete_rows, without_noise
 from vuskit.statistics.tests import (
     GlobalTest,
     PairwiseTest,
+    complete_rows,
     friedman_test,
     mean_intervals,
     nemenyi_test,
     rank_groups,
     rank_intervals,
     wilcoxon_test,
+    without_noise,
 )
 
 if TYPE_CHECKING:

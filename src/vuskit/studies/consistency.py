@@ -21,7 +21,7 @@ from vuskit.errors import InvalidInputError
 from vuskit.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
 from vuskit.inputs import check_choice
 from vuskit.parameters import one_of, param, whole
-from vuskit.statistics.tables import without_noise
+from vuskit.statistics.tests import without_noise
 from vuskit.studies.base import DetectorStudy, evaluate_detectors, study
 from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.result import SeriesValues, ValuesResult

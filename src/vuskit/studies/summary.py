@@ -9,7 +9,7 @@ from typing import Any
 from vuskit._util.optional import pd
 from vuskit.errors import InvalidInputError
 from vuskit.figures import Display, ScatterDisplay, SummaryDisplay
-from vuskit.statistics.tables import without_noise
+from vuskit.statistics.tests import without_noise
 from vuskit.studies.base import Study, study
 from vuskit.studies.result import StudyResult
 
