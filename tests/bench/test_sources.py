@@ -12,7 +12,7 @@ from waiting import eventually
 import vuskit
 from vuskit.bench import Run, evaluate_inputs, run_plan
 from vuskit.bench.plan import parse_plan
-from vuskit.bench.sources import open_scores
+from vuskit.bench.run import open_scores
 from vuskit.cli._many_series import scores_entry
 from vuskit.datasets import Columns, ScoredSeries, Series, open_inputs
 from vuskit.datasets.columns import Reading

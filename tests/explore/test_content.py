@@ -10,7 +10,7 @@ from waiting import PATIENCE, eventually
 
 from vuskit import evaluate_many
 from vuskit.bench import Run
-from vuskit.bench.sources import open_scores
+from vuskit.bench.run import open_scores
 from vuskit.datasets import ScoredSeries, Series, read_scores
 from vuskit.errors import InvalidInputError
 from vuskit.explore.content import RunContent, ScoresContent, open_content

@@ -7,14 +7,9 @@ from vuskit.bench._leaderboard import (
 )
 from vuskit.bench.in_memory import Values, evaluate_inputs
 from vuskit.bench.plan import Plan, load_plan, parse_plan
-from vuskit.bench.run import (
-    Failure,
-    Run,
-    RunSeries,
-    RunStatus,
-    StoredScores,
-)
+from vuskit.bench.run import Failure, Run, RunStatus, StoredScores
 from vuskit.bench.runner import RunSummary, run_plan
+from vuskit.bench.series import RunSeries
 from vuskit.bench.verify import Verification
 from vuskit.engine import Progress, Status
 

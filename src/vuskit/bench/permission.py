@@ -1,4 +1,4 @@
-"""Find code that a stored job or plan refers to, and decide whether it may run.
+"""Rebuild stored jobs, find the code that they or plans refer to, and decide whether it may run.
 
 A store may come from someone else. Commands that only read it run detectors and measures of
 vuskit, of installed plug-ins, and those already registered in this process. Other code runs only
@@ -15,11 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.text import listed
-from vuskit.bench.jobs import EvaluateJob, JobAction, ScoreJob
+from vuskit.bench.jobs import (
+    DetectorSpec,
+    EvaluateJob,
+    ImportJob,
+    Job,
+    JobAction,
+    Kind,
+    MeasureSpec,
+    ScoreJob,
+)
+from vuskit.bench.series import RunSeries, SeriesRef, SeriesSource
+from vuskit.buffers import BufferChoice
 from vuskit.datasets.readers.registry import get_format
 from vuskit.detectors.registry import detector_class
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import get_measure
+from vuskit.measures.settings import EvaluationSettings
+from vuskit.store.identity import canonical
+from vuskit.store.store import Result, Store
 
 _SHOWN = 8
 
@@ -111,3 +125,59 @@ def _file_of(name: str, folder: Path | None) -> str | None:
         if spec is not None:
             return spec.origin
     return None
+
+
+def stored_action(store: Store, result: Result) -> JobAction:
+    """Return the action that computes a stored result again."""
+    start = store.latest()
+    named = store.named(result.key)
+    rows = [] if named is None else store.rows("series", hash=named.hash)
+    if named is None or not rows:
+        raise InvalidInputError(
+            f"`key` must be a job of the latest plan, got {result.key!r} of an earlier plan; "
+            "run that plan again"
+        )
+    row = rows[0]
+    one = RunSeries.of(row)
+    about, base = result.about, Path(start.base)
+    ref = SeriesRef(
+        one.hash, about.get("values", ""), one.dataset, one.name, one.n_points, one.n_channels,
+        row["n_missing"], one.train_length, one.events, SeriesSource(one.source),
+    )  # fmt: skip
+    job: Job
+    match Kind(result.kind):
+        case Kind.SCORE:
+            given = about["params"]
+            detector = DetectorSpec.of(about["detector"], given, named.detector, start.base)
+            job = ScoreJob(ref, detector, named.seed)
+        case Kind.IMPORT:
+            align: dict[str, Any] = {n: about.get(n) for n in ("column", "align", "window")}
+            job = ImportJob(
+                ref,
+                named.file or "",
+                label=named.detector,
+                digest=about["sha256"],
+                part=tuple(about.get("part", {}).items()),
+                nan=about.get("nan", "error"),
+                **align,
+            )
+        case Kind.EVALUATE:
+            measures = tuple(
+                MeasureSpec(one["measure"], canonical(one["options"]))
+                for one in about["measures"].values()
+            )
+            settings = EvaluationSettings.from_dict(about["settings"])
+            job = EvaluateJob(
+                ref, str(result.parent), settings, measures, named.detector, about["train_length"]
+            )
+    if not isinstance(job, EvaluateJob):
+        return JobAction(job, start.imports, base)
+    scores = store.get(job.parent)
+    path = None if store.archive is not None else store.score_path(job.parent)
+    return JobAction(job, start.imports, base, path, scores.digest if scores else None)
+
+
+def stored_buffer(value: dict[str, Any]) -> BufferChoice:
+    """Return the buffer that an evaluation used."""
+    strategy, _, reason = (value["buffer_reason"] or "number: given").partition(": ")
+    return BufferChoice(int(value["buffer"]), strategy, reason)

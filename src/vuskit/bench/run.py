@@ -1,16 +1,16 @@
-"""Read a benchmark run, from its folder or from a pack: progress, failures, values and scores."""
+"""Read a benchmark run, from its folder or from a pack: progress, failures, values and scores.
+
+`open_scores` opens runs and everything that `vuskit.datasets.open_inputs` reads.
+"""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
@@ -18,32 +18,31 @@ from vuskit._util.tables import frame_csv
 from vuskit._util.text import plural
 from vuskit.bench._leaderboard import AVERAGES, leaderboard, no_common_series
 from vuskit.bench.jobs import (
-    DetectorSpec,
-    EvaluateJob,
-    ImportJob,
-    Job,
     JobAction,
     Kind,
-    MeasureSpec,
-    ScoreJob,
     Scores,
     detector_text,
 )
-from vuskit.bench.permission import permitted, plan_code, refused_code
-from vuskit.bench.plan import Plan, parse_plan
-from vuskit.bench.series import NamedSeries, SeriesRef, SeriesSource
-from vuskit.buffers import BufferChoice
-from vuskit.datasets import ScoredSeries, Series
-from vuskit.datasets.inputs import alignment_texts
+from vuskit.bench.permission import (
+    permitted,
+    plan_code,
+    refused_code,
+    stored_action,
+    stored_buffer,
+)
+from vuskit.bench.plan import Plan, parse_plan, planned_folder
+from vuskit.bench.series import RunSeries, SeriesSource
+from vuskit.datasets import ScoredSeries
+from vuskit.datasets.columns import Columns
+from vuskit.datasets.inputs import Inputs, alignment_texts, open_inputs, select_sources
 from vuskit.datasets.series import SeriesName
 from vuskit.engine import Status
-from vuskit.errors import ChangedInputError, InvalidInputError
+from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import NO_BUFFER
 from vuskit.measures.inversion import inverted_note
 from vuskit.measures.registry import Measure, list_measures, measure_called, measures_in_order
 from vuskit.measures.settings import EvaluationSettings
-from vuskit.store.identity import canonical
 from vuskit.store.store import DATABASE, Named, Result, Start, Store, is_gone
 
 if TYPE_CHECKING:
@@ -189,115 +188,6 @@ class ScoreRecord:
     score_seconds: float | None
     cold: bool
     identity: str = ""
-
-
-@dataclass(frozen=True)
-class RunSeries(NamedSeries):
-    """A series of a run.
-
-    Attributes
-    ----------
-    dataset, name : str
-        Data set and name.
-    hash : str
-        Digest of its content.
-    source : str
-        File or generator, as a spec of `vuskit.bench.series.SeriesSource`.
-    n_points, n_channels : int
-        Sizes.
-    title, n_anomalies, anomalous_points
-        Data set and name; number of anomalies, and of points in them.
-    scores : tuple
-        Detector and key of the stored scores; for several seeds, those of the first.
-    events : tuple
-        Anomalies as half-open intervals.
-    train_length : int or None
-        Number of leading training points.
-    files : dict
-        Files that the series was read from, each with its state at that time; empty in packs.
-    """
-
-    dataset: str
-    name: str
-    hash: str
-    source: str
-    n_points: int
-    n_channels: int
-    scores: tuple[tuple[str, str], ...]
-    events: tuple[tuple[int, int], ...] = field(default=(), repr=False)
-    train_length: int | None = None
-    files: dict[str, str] = field(default_factory=dict, compare=False)
-
-    @classmethod
-    def of(cls, row: dict[str, Any], scores: tuple[tuple[str, str], ...] = ()) -> RunSeries:
-        """Return the series of a row of the table ``series``."""
-        return cls(
-            dataset=row["dataset"],
-            name=row["name"],
-            hash=row["hash"],
-            source=row["source"],
-            n_points=row["n_points"],
-            n_channels=row["n_channels"],
-            scores=scores,
-            events=tuple((start, stop) for start, stop in json.loads(row["events"])),
-            train_length=row["train_length"],
-            files=json.loads(row["files"]),
-        )
-
-    @property
-    def has_values(self) -> bool:
-        """Whether values can be read: not in a pack, unless the series is synthetic."""
-        return self.source != "{}"
-
-    def read(self) -> Series:
-        """Read the series and check that it has not changed since the run.
-
-        Raises
-        ------
-        ChangedInputError
-            If its values or labels changed since the run.
-        InvalidInputError
-            If it cannot be read.
-        """
-        source = SeriesSource(self.source)
-        if not self.has_values:
-            raise InvalidInputError(
-                f"values of {self.title} must be read from the original file, got a pack, which "
-                "holds only labels and scores; use the run folder"
-            )
-        try:
-            found = source.load()
-        except (OSError, KeyError) as error:
-            raise InvalidInputError(f"{self.title} cannot be read: {error}") from error
-        if found.content_hash != self.hash:
-            raise ChangedInputError(
-                f"values or labels of {self.title} changed since the run"
-                f"{source.where_changed(self.files)}; run the command that created the "
-                "run (`vuskit bench run` or `vuskit evaluate`) again"
-            )
-        # The run gives unique names to series with equal file names.
-        return replace(found, dataset=self.dataset, name=self.name)
-
-    def without_values(self) -> Series:
-        """Return the series with its stored labels; its values are NaN."""
-        labels = np.zeros(self.n_points, dtype=bool)
-        for start, stop in self.events:
-            labels[start:stop] = True
-        shape = self.n_points if self.n_channels == 1 else (self.n_points, self.n_channels)
-        return Series(self.name, self.dataset, np.full(shape, np.nan), labels, self.train_length)
-
-    def find_change(self) -> str | None:
-        """Describe what changed since the run; None if nothing did or the series is unreadable."""
-        source = SeriesSource(self.source)
-        try:
-            if source.path is None or (self.files and not source.changed_files(self.files)):
-                return None
-            self.read()
-        except ChangedInputError as error:
-            return str(error)
-        except InvalidInputError:
-            return None
-        return None
 
 
 @dataclass(frozen=True)
@@ -959,62 +849,6 @@ class Run:
         return verify_run(self, sample=sample, seed=seed, allow_code=allow_code, progress=progress)
 
 
-def stored_action(store: Store, result: Result) -> JobAction:
-    """Return the action that computes a stored result again."""
-    start = store.latest()
-    named = store.named(result.key)
-    rows = [] if named is None else store.rows("series", hash=named.hash)
-    if named is None or not rows:
-        raise InvalidInputError(
-            f"`key` must be a job of the latest plan, got {result.key!r} of an earlier plan; "
-            "run that plan again"
-        )
-    row = rows[0]
-    one = RunSeries.of(row)
-    about, base = result.about, Path(start.base)
-    ref = SeriesRef(
-        one.hash, about.get("values", ""), one.dataset, one.name, one.n_points, one.n_channels,
-        row["n_missing"], one.train_length, one.events, SeriesSource(one.source),
-    )  # fmt: skip
-    job: Job
-    match Kind(result.kind):
-        case Kind.SCORE:
-            given = about["params"]
-            detector = DetectorSpec.of(about["detector"], given, named.detector, start.base)
-            job = ScoreJob(ref, detector, named.seed)
-        case Kind.IMPORT:
-            align: dict[str, Any] = {n: about.get(n) for n in ("column", "align", "window")}
-            job = ImportJob(
-                ref,
-                named.file or "",
-                label=named.detector,
-                digest=about["sha256"],
-                part=tuple(about.get("part", {}).items()),
-                nan=about.get("nan", "error"),
-                **align,
-            )
-        case Kind.EVALUATE:
-            measures = tuple(
-                MeasureSpec(one["measure"], canonical(one["options"]))
-                for one in about["measures"].values()
-            )
-            settings = EvaluationSettings.from_dict(about["settings"])
-            job = EvaluateJob(
-                ref, str(result.parent), settings, measures, named.detector, about["train_length"]
-            )
-    if not isinstance(job, EvaluateJob):
-        return JobAction(job, start.imports, base)
-    scores = store.get(job.parent)
-    path = None if store.archive is not None else store.score_path(job.parent)
-    return JobAction(job, start.imports, base, path, scores.digest if scores else None)
-
-
-def stored_buffer(value: dict[str, Any]) -> BufferChoice:
-    """Return the buffer that an evaluation used."""
-    strategy, _, reason = (value["buffer_reason"] or "number: given").partition(": ")
-    return BufferChoice(int(value["buffer"]), strategy, reason)
-
-
 # -- tables ------------------------------------------------------------------------------------
 
 
@@ -1118,3 +952,88 @@ def _stored_measure(row: dict[str, Any]) -> Measure:
         higher_is_better=bool(row["higher_is_better"]),
         reference=row["reference"],
     )
+
+
+_PLAN = ".toml"
+
+
+# -- scores of any kind ----------------------------------------------------------------------------
+
+
+def run_folder(target: str | Path) -> Path:
+    """Return the run folder of a plan, or the target itself.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is a plan that cannot be read.
+    """
+    path = Path(target)
+    return planned_folder(path) if path.suffix == _PLAN and path.is_file() else path
+
+
+def find_run(target: str | Path) -> Run | None:
+    """Return the run of a folder, a plan or a pack; None if there is no run."""
+    run = Run(run_folder(target))
+    return run if run.exists else None
+
+
+def open_scores(
+    source: Any,
+    *,
+    labels: str | Path | None = None,
+    pattern: str | None = None,
+    columns: Columns | None = None,
+    align: str | None = None,
+    window: int | str | None = None,
+    select: str | Iterable[str] | None = None,
+) -> Inputs:
+    """Open series with scores: a benchmark run, or everything that ``vuskit evaluate`` reads.
+
+    Parameters
+    ----------
+    source : str, Path, data frame, ScoredSeries, Source, or iterable of these
+        A run folder, its plan or a pack, or any input of `vuskit.datasets.open_inputs`.
+    labels, pattern, columns, align, window
+        As for `vuskit.datasets.open_inputs`; not for runs.
+    select : str or iterable of str, optional
+        Selects series by name, such as ``"ECG/*"``: the path below the folder or its last part.
+
+    Returns
+    -------
+    Inputs
+        In the order given; files of a folder by path. Names are unique, see
+        `vuskit.datasets.series`.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are no scores, or `select` matches no series.
+
+    Examples
+    --------
+    >>> from vuskit.datasets import ScoredSeries, Series
+    >>> scored = ScoredSeries(Series("a", "docs", [1.0, 9.0], [0, 1]), {"mine": [0.1, 0.9]})
+    >>> [source.name for source in open_scores([scored])]
+    ['docs/a']
+    """
+    several = [source] if isinstance(source, str | Path) else source
+    is_list = isinstance(several, list | tuple)
+    runs = [find_run(one) for one in several if isinstance(one, str | Path)] if is_list else []
+    reading = {"labels": labels, "pattern": pattern, "columns": columns, "align": align}
+    if not any(runs):
+        return open_inputs(source, window=window, select=select, **reading)  # type: ignore[arg-type]
+    if (given := [name for name, value in reading.items() if value is not None]) or window:
+        name = given[0] if given else "window"
+        raise InvalidInputError(
+            f"`--{name}` must be used with saved scores, got {str(several[0])!r}, which is a run; "
+            "omit it"
+        )
+    parts: list[Any] = []
+    for one in several:
+        run = find_run(one) if isinstance(one, str | Path) else None
+        stored = [] if run is None else list(run.scored_series())
+        if run is not None and not stored:
+            raise InvalidInputError(f"`source` must hold saved scores, got none in {str(one)!r}")
+        parts += [one] if run is None else stored
+    return select_sources(open_inputs(parts), select)

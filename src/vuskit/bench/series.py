@@ -1,4 +1,4 @@
-"""Series of a benchmark: where they come from, and their description without values."""
+"""Series of plans and runs: where they come from, and their description without values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +224,112 @@ def describe_series(source: SeriesSource) -> SeriesRef:
         left_out=series.left_out,
         files=files,
     )
+
+
+@dataclass(frozen=True)
+class RunSeries(NamedSeries):
+    """A series of a run.
+
+    Attributes
+    ----------
+    dataset, name : str
+        Data set and name.
+    hash : str
+        Digest of its content.
+    source : str
+        File or generator, as a spec of `vuskit.bench.series.SeriesSource`.
+    n_points, n_channels : int
+        Sizes.
+    title, n_anomalies, anomalous_points
+        Data set and name; number of anomalies, and of points in them.
+    scores : tuple
+        Detector and key of the stored scores; for several seeds, those of the first.
+    events : tuple
+        Anomalies as half-open intervals.
+    train_length : int or None
+        Number of leading training points.
+    files : dict
+        Files that the series was read from, each with its state at that time; empty in packs.
+    """
+
+    dataset: str
+    name: str
+    hash: str
+    source: str
+    n_points: int
+    n_channels: int
+    scores: tuple[tuple[str, str], ...]
+    events: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    train_length: int | None = None
+    files: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, row: dict[str, Any], scores: tuple[tuple[str, str], ...] = ()) -> RunSeries:
+        """Return the series of a row of the table ``series``."""
+        return cls(
+            dataset=row["dataset"],
+            name=row["name"],
+            hash=row["hash"],
+            source=row["source"],
+            n_points=row["n_points"],
+            n_channels=row["n_channels"],
+            scores=scores,
+            events=tuple((start, stop) for start, stop in json.loads(row["events"])),
+            train_length=row["train_length"],
+            files=json.loads(row["files"]),
+        )
+
+    @property
+    def has_values(self) -> bool:
+        """Whether values can be read: not in a pack, unless the series is synthetic."""
+        return self.source != "{}"
+
+    def read(self) -> Series:
+        """Read the series and check that it has not changed since the run.
+
+        Raises
+        ------
+        ChangedInputError
+            If its values or labels changed since the run.
+        InvalidInputError
+            If it cannot be read.
+        """
+        source = SeriesSource(self.source)
+        if not self.has_values:
+            raise InvalidInputError(
+                f"values of {self.title} must be read from the original file, got a pack, which "
+                "holds only labels and scores; use the run folder"
+            )
+        try:
+            found = source.load()
+        except (OSError, KeyError) as error:
+            raise InvalidInputError(f"{self.title} cannot be read: {error}") from error
+        if found.content_hash != self.hash:
+            raise ChangedInputError(
+                f"values or labels of {self.title} changed since the run"
+                f"{source.where_changed(self.files)}; run the command that created the "
+                "run (`vuskit bench run` or `vuskit evaluate`) again"
+            )
+        # The run gives unique names to series with equal file names.
+        return replace(found, dataset=self.dataset, name=self.name)
+
+    def without_values(self) -> Series:
+        """Return the series with its stored labels; its values are NaN."""
+        labels = np.zeros(self.n_points, dtype=bool)
+        for start, stop in self.events:
+            labels[start:stop] = True
+        shape = self.n_points if self.n_channels == 1 else (self.n_points, self.n_channels)
+        return Series(self.name, self.dataset, np.full(shape, np.nan), labels, self.train_length)
+
+    def find_change(self) -> str | None:
+        """Describe what changed since the run; None if nothing did or the series is unreadable."""
+        source = SeriesSource(self.source)
+        try:
+            if source.path is None or (self.files and not source.changed_files(self.files)):
+                return None
+            self.read()
+        except ChangedInputError as error:
+            return str(error)
+        except InvalidInputError:
+            return None
+        return None

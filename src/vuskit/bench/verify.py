@@ -15,9 +15,10 @@ import numpy as np
 from vuskit._util.tables import csv_text
 from vuskit._util.text import quoted
 from vuskit.bench.jobs import DetectorSpec, EvaluateJob, EvaluateResult, Kind, evaluate_scores
-from vuskit.bench.permission import is_known, stored_code
+from vuskit.bench.permission import is_known, stored_action, stored_buffer, stored_code
 from vuskit.bench.plan import detector_specs, make_plan
-from vuskit.bench.run import Run, RunSeries, stored_action, stored_buffer
+from vuskit.bench.run import Run
+from vuskit.bench.series import RunSeries
 from vuskit.buffers import reads_values
 from vuskit.datasets import Series
 from vuskit.detectors.registry import detector_class

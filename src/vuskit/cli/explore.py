@@ -84,7 +84,7 @@ def explore(
 
 def _content(place: Path, targets: list[str], reading: Reading) -> Content:
     """Open a run, or find saved scores as `vuskit evaluate` does."""
-    from vuskit.bench.sources import find_run, open_scores
+    from vuskit.bench.run import find_run, open_scores
     from vuskit.explore.content import ScoresContent, open_content
 
     inputs = open_scores(targets, **reading.options())

@@ -196,7 +196,7 @@ def paper(
 
 def _opened(data: list[str], reading: Reading) -> Any:
     """Return scores to study, or the path that `reproduce` opens itself."""
-    from vuskit.bench.sources import open_scores
+    from vuskit.bench.run import open_scores
 
     path, options = Path(data[0]), reading.options()
     return (

@@ -14,7 +14,7 @@ from typing import Any
 
 from vuskit.bench import Failure, Run, RunStatus, Values
 from vuskit.bench.in_memory import EvaluatedSeries, InputEvaluator
-from vuskit.bench.sources import open_scores
+from vuskit.bench.run import open_scores
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source
 from vuskit.errors import InvalidInputError

@@ -12,7 +12,7 @@ from vuskit._util.optional import is_installed
 from vuskit._util.text import plural
 from vuskit.bench import Run, run_plan
 from vuskit.bench.plan import make_plan
-from vuskit.bench.sources import find_run, open_scores
+from vuskit.bench.run import find_run, open_scores
 from vuskit.datasets.collection import SeriesFile, read_collection
 from vuskit.datasets.columns import Columns, roles_of_file
 from vuskit.datasets.inputs import Source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vuskit.bench.sources import open_scores
+from vuskit.bench.run import open_scores
 from vuskit.figures.scenarios import Scenario
 from vuskit.statistics.comparison import TableComparison, compare
 from vuskit.studies import timing as _timing  # noqa: F401 - registers the study

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import EntryPointGroup
 from vuskit._util.text import did_you_mean
-from vuskit.bench.sources import open_scores
+from vuskit.bench.run import open_scores
 from vuskit.buffers import BufferChoice
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source

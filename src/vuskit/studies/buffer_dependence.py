@@ -16,7 +16,7 @@ from vuskit._util.optional import pd, require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import listed
 from vuskit.bench import Run
-from vuskit.bench.sources import open_scores
+from vuskit.bench.run import open_scores
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import BufferNotFoundError, InvalidInputError, InvertedScoreWarning
 from vuskit.measures.evaluate import evaluate_many

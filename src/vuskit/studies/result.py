@@ -31,7 +31,7 @@ from vuskit._util.files import write_atomically
 from vuskit._util.optional import pd, require
 from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import did_you_mean, plural
-from vuskit.bench.sources import open_scores
+from vuskit.bench.run import open_scores
 from vuskit.buffers import BufferChoice, buffer_strategy_title
 from vuskit.datasets import ScoredSeries
 from vuskit.datasets.inputs import Source
