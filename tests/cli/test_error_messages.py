@@ -108,10 +108,6 @@ def _(errors):
     errors.run("evaluate", "nowhere")
     errors.run("evaluate", "*.csv")
     errors.run("evaluate", "-", "empty")
-    (errors.folder / "mine.py").write_text("")
-    errors.table("two/a.csv", label=LABELS, LOF=SCORES)
-    errors.table("two/b.csv", label=1 - LABELS, LOF=SCORES)
-    errors.run("evaluate", "two", "--load", "mine.py")
 
 
 @case("labels that are not there")
