@@ -165,12 +165,12 @@ def test_order_depends_on_the_measure_or_not():
     )
     agrees = verdict(first, by_measure={"AUC-PR": same}).sentences["measures"]
     assert agrees == (
-        "LOF also leads by AUC-PR. Kendall's tau between mean ranks is lowest for AUC-PR: 1.000."
+        "LOF also leads by AUC-PR. Kendall's tau with the mean ranks by VUS-PR: 1.000."
     )
     differs = verdict(first, by_measure={"AUC-PR": same, "F": other}).sentences["measures"]
     assert differs == (
         "The winner depends on the measure: LOF leads by VUS-PR and AUC-PR; MP leads by F. "
-        "Kendall's tau between mean ranks is lowest for F: -1.000."
+        "Kendall's tau with the mean ranks by VUS-PR: at least -1.000 (F)."
     )
 
 

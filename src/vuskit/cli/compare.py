@@ -214,10 +214,11 @@ def compare(
     ranks = None
     if factors is not None:
         ranks = _ranks_by_buffer(table[0], factors, main, found, settings, alpha=alpha, test=test)
-    random = None if chance == 0 else _chance(table, main, settings, found, chance)
+    drawn = dict(list(compared.items())[:2])  # the measures of the forest plot
+    levels = {} if chance == 0 else _chance(table, settings, drawn, chance)
     verdict = verdict_of(
         found,
-        chance=random,
+        chance=levels.get(found.title),
         datasets=_datasets(found),
         by_measure=None if by_measure is None else by_measure.by_title,
         by_buffer=None if ranks is None else ranks.by_buffer,
@@ -247,8 +248,7 @@ def compare(
     if ranks is not None:
         for line in [f"warning: {one}" for one in ranks.warnings] or [ranks.verdict]:
             say(line)
-    levels = {} if random is None else {found.title: random}
-    forest = found.forest(*list(compared.values())[1:2], chance=levels)
+    forest = found.forest(*list(drawn.values())[1:], chance=levels)
     if html is not None:
         from vuskit.report.page.comparison import comparison_page_html
 
@@ -492,12 +492,11 @@ def _datasets(found: TableComparison) -> dict[Hashable, str] | None:
 
 def _chance(
     tables: list[Path],
-    measure: str | None,
     settings: str | None,
-    found: TableComparison,
+    compared: dict[str, TableComparison],
     draws: int | None,
-) -> float | None:
-    """Return the mean of random scores on the rows of a comparison; None without a run.
+) -> dict[str, float]:
+    """Return means of random scores on the rows of comparisons, by title; empty without a run.
 
     Without `draws`, very long runs have none.
     """
@@ -505,22 +504,27 @@ def _chance(
     from vuskit.report.publication import chance_by_series
 
     run = Run(plan_folder(tables[0]))
-    if len(tables) > 1 or not run.exists or measure is None:
-        return None
+    if len(tables) > 1 or not run.exists:
+        return {}
     points = sum(one.n_points for one in run.series())
     if draws is None and points > _MOST_POINTS:
-        return None
+        return {}
     draws = draws or max(1, min(_DRAWS, _RANDOM_POINTS // max(points, 1)))
     name = settings or str(run.outcomes()["settings"].iloc[0])
-    levels, reasons = chance_by_series(run, name, [measure], draws)
+    levels, reasons = chance_by_series(run, name, list(compared), draws)
     for why in reasons.values():
         say(f"note: no chance level: {why}")
-    by_row: dict[Hashable, list[float]] = {}
-    for (dataset, series, _), level in levels.items():
-        row = dataset if found.table.index.nlevels == 1 else (dataset, series)
-        by_row.setdefault(row, []).append(level)
-    known = [sum(by_row[row]) / len(by_row[row]) for row in found.table.index if row in by_row]
-    return sum(known) / len(known) if known else None
+    means = {}
+    for measure, one in compared.items():
+        rows: dict[Hashable, list[float]] = {}
+        for (dataset, series, of), level in levels.items():
+            if of == measure:
+                row = dataset if one.table.index.nlevels == 1 else (dataset, series)
+                rows.setdefault(row, []).append(level)
+        known = [sum(rows[row]) / len(rows[row]) for row in one.table.index if row in rows]
+        if known:
+            means[one.title] = sum(known) / len(known)
+    return means
 
 
 def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:

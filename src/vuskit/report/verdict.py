@@ -480,7 +480,10 @@ def _measures(
     taus = {title: kendall_tau(comparison, one) for title, one in by_measure.items()}
     winners = {title: str(one.leader(leader)) for title, one in by_measure.items()}
     lowest = min(taus, key=lambda title: taus[title])
-    tau = f"Kendall's tau between mean ranks is lowest for {lowest}: {_value(taus[lowest])}."
+    least = (
+        _value(taus[lowest]) if len(taus) == 1 else f"at least {_value(taus[lowest])} ({lowest})"
+    )
+    tau = f"Kendall's tau with the mean ranks by {comparison.title}: {least}."
     if set(winners.values()) == {leader}:
         return f"{leader} also leads by {_names(list(winners), most=_SHOWN)}. {tau}"
     winners = {comparison.title: leader, **winners}
