@@ -40,23 +40,14 @@ _ACROSS = 3
 class TimingPanel(NamedTuple):
     """One property of the series, and the timed cells by this property.
 
-    Attributes
-    ----------
-    column : str
-        Column of the property.
-    title, symbol : str
-        Name in words, and TeX symbol.
-    scale : str
-        ``"log"``, ``"symlog"`` if 0 is among the values, or ``"linear"``.
-    cells : pandas.DataFrame
-        One row for each algorithm (``contestant``) and value or series, with the columns of
-        ``QUANTITIES``.
+    The cells have one row for each algorithm (``contestant``) and value or series, with the columns
+    of ``QUANTITIES``.
     """
 
     column: str
     title: str
-    symbol: str
-    scale: str
+    symbol: str  # TeX
+    scale: str  # "log", "symlog" if 0 is among the values, or "linear"
     cells: pd.DataFrame
 
 

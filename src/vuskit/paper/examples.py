@@ -33,21 +33,11 @@ _POINT, _RANGE = "auc_pr", "range_auc_pr"
 
 @dataclass(frozen=True)
 class Choice:
-    """Examples that the user chose; the others are derived from the data.
+    """Examples that the user chose; the others are derived from the data."""
 
-    Attributes
-    ----------
-    series : tuple of str
-        Names or patterns of the example series, such as ``"ECG/MBA_ECG805_data"``.
-    pairs : tuple of tuple of str
-        Pairs of detectors: compared in Figure 8, accurate and inaccurate in Figure 13.
-    datasets : tuple of str
-        Data sets with separate panels.
-    """
-
-    series: tuple[str, ...] = ()
-    pairs: tuple[tuple[str, str], ...] = ()
-    datasets: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()  # names or patterns, such as "ECG/MBA_ECG805_data"
+    pairs: tuple[tuple[str, str], ...] = ()  # compared in Figure 8; accurate, inaccurate in 13
+    datasets: tuple[str, ...] = ()  # with separate panels
 
 
 @dataclass(frozen=True)

@@ -47,40 +47,20 @@ class NotRequestedError(NotPossibleError):
 
 @dataclass(frozen=True)
 class Part:
-    """One figure of an exhibit, written to separate files.
-
-    Attributes
-    ----------
-    display : Display
-        The figure.
-    heading : str
-        Heading that distinguishes the parts of an exhibit.
-    """
+    """One figure of an exhibit, written to separate files."""
 
     display: Display
-    heading: str = ""
+    heading: str = ""  # distinguishes the parts of an exhibit
 
 
 @dataclass(frozen=True)
 class Built:
-    """Result of a builder.
+    """Result of a builder."""
 
-    Attributes
-    ----------
-    caption : str
-        Defines the terms and states what is visible in this data.
-    table : DataFrame
-        The numbers, written to csv.
-    parts : tuple of Part
-        The figures; empty for a table.
-    layout : TableForms, optional
-        Layout of a table for Markdown, LaTeX and the page; derived from `table` by default.
-    """
-
-    caption: str
-    table: pd.DataFrame
-    parts: tuple[Part, ...] = ()
-    layout: TableForms | None = None
+    caption: str  # defines the terms and states what is visible in this data
+    table: pd.DataFrame  # the numbers, written to csv
+    parts: tuple[Part, ...] = ()  # the figures; empty for a table
+    layout: TableForms | None = None  # for Markdown, LaTeX and the page; default: from `table`
 
 
 @dataclass(frozen=True)
@@ -133,26 +113,7 @@ Builder = Callable[["Material"], Built]
 def exhibit(
     kind: str, number: int, name: str, *, title: str, needs: Iterable[str] = ()
 ) -> Callable[[Builder], Builder]:
-    """Decorator that registers the builder of a figure or table.
-
-    Parameters
-    ----------
-    kind : {"fig", "table"}
-        Figure or table.
-    number : int
-        Number in the paper; must be unique for the kind.
-    name : str
-        Short name, used in file names.
-    title : str
-        Heading.
-    needs : iterable of str
-        Results that it shows, see `RESULTS`.
-
-    Raises
-    ------
-    InvalidInputError
-        If the number is taken, or a result is unknown.
-    """
+    """Decorator that registers the builder of a figure or table; parameters as for `Exhibit`."""
     check_choice("kind", kind, KINDS)
     for one in needs:
         check_choice("needs", one, RESULTS)

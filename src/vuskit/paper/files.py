@@ -89,7 +89,7 @@ def make_exhibit(
         with atomic_files(folder) as temporary:
             _write(exhibit, built, temporary)
             files = tuple(sorted(path.name for path in temporary.iterdir()))
-        page = _page(exhibit, built)
+        page = _page(built)
     except VuskitError as error:
         # Not recorded, since more data or other options may allow the exhibit.
         return MadeExhibit(exhibit, "", reason=str(error))
@@ -143,7 +143,7 @@ def _forms(built: Built) -> TableForms:
     return built.layout or _Frame(built.table)
 
 
-def _page(exhibit: Exhibit, built: Built) -> dict[str, Any]:
+def _page(built: Built) -> dict[str, Any]:
     """Return the content of an exhibit for the page, ready for JSON."""
     figures = []
     for part in built.parts:

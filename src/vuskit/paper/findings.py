@@ -60,21 +60,11 @@ class Scope(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """Outcome of a check.
+    """Outcome of a check."""
 
-    Attributes
-    ----------
-    measured : str
-        The numbers.
-    parts : mapping from str to bool or None
-        Whether each part of the statement holds; None for a part that was not measured.
-    scope : Scope
-        The series behind the numbers.
-    """
-
-    measured: str
-    parts: Mapping[str, bool | None]
-    scope: Scope
+    measured: str  # the numbers
+    parts: Mapping[str, bool | None]  # whether each part holds; None if it was not measured
+    scope: Scope  # the series behind the numbers
 
     @property
     def verdict(self) -> Verdict:
@@ -284,13 +274,7 @@ Check = Callable[[Material], Checked]
 def statement(
     number: int, text: str, *, place: str, criterion: str, needs: Iterable[str], exhibit: str = ""
 ) -> Callable[[Check], Check]:
-    """Decorator that registers the check of a statement; parameters as for `Statement`.
-
-    Raises
-    ------
-    InvalidInputError
-        If the number is taken, or a result is unknown.
-    """
+    """Decorator that registers the check of a statement; parameters as for `Statement`."""
     for one in needs:
         check_choice("needs", one, RESULTS)
 

@@ -45,23 +45,14 @@ class _Result(Generic[Found]):
 class Material:
     """Series, scores and results of a reproduction.
 
-    Attributes
-    ----------
-    sources : tuple of Source
-        Series with scores.
-    results : mapping from str to result or str
-        Results by name, see `vuskit.paper.exhibits.RESULTS`. A string states why the data does not
-        allow a result. Results that were not requested are left out.
-    choice : Choice
-        Examples that the user chose.
-    real : bool
-        Whether the series are real; findings about means are not judged on synthetic ones.
+    Results have the names in `vuskit.paper.exhibits.RESULTS`. A string states why the data does not
+    allow a result. Results that were not requested are left out.
     """
 
     sources: Sequence[Source] = ()
     results: Mapping[str, Any] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
-    real: bool = True
+    real: bool = True  # findings about means are not judged on synthetic series
     _read: dict[str, ScoredSeries] = field(default_factory=dict, init=False)
     _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 

@@ -11,8 +11,6 @@ from vuskit._util.text import listed, plural
 from vuskit.measures.registry import get_measure, list_measures
 
 __all__ = [
-    "AREA_PR",
-    "AREA_ROC",
     "RANGE_AWARE",
     "in_order",
     "joined",
@@ -27,8 +25,6 @@ __all__ = [
 
 RANGE_AWARE = ("range_auc_roc", "range_auc_pr", "vus_roc", "vus_pr")
 """The four measures that the paper proposes: R-AUC and VUS, each for ROC and PR."""
-AREA_ROC = ("auc_roc", "range_auc_roc", "vus_roc")
-AREA_PR = ("auc_pr", "range_auc_pr", "vus_pr")
 
 
 def title_of(measure: str) -> str:
