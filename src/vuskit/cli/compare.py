@@ -269,7 +269,7 @@ def compare(
                 display.save(temporary)
             say(f"figure: {place}")
     if output is not None:
-        _write_folder(found, ranks, output, latex=as_latex)
+        _write_folder(found, verdict, ranks, output, latex=as_latex)
 
 
 def _factors(tables: list[Path], text: str) -> list[float]:
@@ -311,12 +311,17 @@ def _ranks_by_buffer(
 
 
 def _write_folder(
-    found: TableComparison, ranks: BufferDependence | None, folder: Path, *, latex: bool
+    found: TableComparison,
+    verdict: Verdict,
+    ranks: BufferDependence | None,
+    folder: Path,
+    *,
+    latex: bool,
 ) -> None:
     from vuskit.report.page.studies import write_comparison
 
     with atomic_folder(folder) as temporary:
-        page = write_comparison(found, temporary, latex=latex)[0].name
+        page = write_comparison(found, temporary, verdict=verdict, latex=latex)[0].name
         if ranks is not None:
             (temporary / "buffers.csv").write_text(frame_csv(ranks.to_frame()), encoding="utf-8")
             if latex:

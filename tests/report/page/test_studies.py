@@ -63,6 +63,7 @@ def test_robustness_page(robust_files):
         *(f"robustness_ranks_{kind}.png" for kind in kinds),
     }
     text = robust_files[0].read_text()
+    assert all(f"**{kind.capitalize()}**: " in text.partition("## Verdict")[2] for kind in kinds)
     assert "| lag | F | 240 | 0 | 24 | 0 | 0 |" in text
     assert "No series failed." in text
 
@@ -130,6 +131,7 @@ def test_comparison_page_has_effect_sizes(tmp_path):
     table = pd.DataFrame(np.random.default_rng(0).random((20, 4)), columns=list("abcd"))
     files = write_comparison(compare(table), tmp_path)
     assert shown(files) == {"comparison_diagram.png", "comparison_matrix.png"}
+    assert "has the best mean value" in files[0].read_text()
     pairs = pd.read_csv(tmp_path / "comparison_pairs.csv")
     assert len(pairs) == 6
     assert {"p_raw", "p_adjusted", "rank_biserial", "cohens_d"} <= set(pairs.columns)

@@ -356,6 +356,9 @@ def write_study(
     page = [f"# {study.title}", study.question, result.about()]
     page += [*remarks(result), *options_text(result)]
     page = list(map(escape_markdown, page))
+    verdicts = _verdicts(result).items()
+    page += ["## Verdict"] * bool(verdicts)
+    page += [f"**{spoken(name)}**: {escape_markdown(str(one))}" for name, one in verdicts]
     titles = titles_of(measures)
     writer = _Folder(result.kind, folder, figure_format, table_format, latex, titles)
     if result.study is not None:
@@ -388,16 +391,18 @@ def write_comparison(
     comparison: Any,
     folder: str | Path,
     *,
+    verdict: Verdict | None = None,
     figure_format: str = "png",
     latex: bool = False,
 ) -> list[Path]:
-    """Write a comparison: ranks, pairs with effect sizes, diagram, matrix and a page."""
+    """Write a comparison: verdict, ranks, pairs with effect sizes, diagram, matrix and a page."""
     writer = _Folder("comparison", folder, figure_format, "csv", latex, {})
     writer.table("ranks", comparison.to_frame())
     writer.table("pairs", comparison.pairs_frame())
     display, matrix = comparison.figure(), comparison.matrix()
     page = [
         escape_markdown(f"# Comparison by {comparison.title}"),
+        escape_markdown(str(verdict or verdict_of(comparison))),
         writer.figure("diagram", display, None),
         escape_markdown(display.caption),
         writer.figure("matrix", matrix, None),
