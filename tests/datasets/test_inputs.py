@@ -214,6 +214,10 @@ def test_numbers_with_units_are_named(tmp_path):
     )
     frame.to_csv(tmp_path / "a.csv", index=False)
     (one,) = open_inputs(tmp_path / "a.csv")
+    frame.assign(by="x").to_csv(tmp_path / "b.csv", index=False)
+    told = "left out: B (text such as '0.5 %'), D (text such as '1 234')"
+    assert told in open_inputs(tmp_path).notes
+    assert told in open_inputs(tmp_path / "b.csv", columns=Columns(by="by")).notes
     assert one.left_out == ("B (text such as '0.5 %')", "C", "D (text such as '1 234')")
 
 

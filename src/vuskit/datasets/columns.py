@@ -64,6 +64,7 @@ _COMPONENTS = re.compile(r"(is_)?change_?points?|trend|noise|seasonal(ity)?_?\d*
 _NO_SCORES = {name for name in PLACE_NAMES - {*TIME_NAMES} if not is_row_number(name)}
 _ANOMALOUS_WORDS = ("anom", "outl", "abno", "fault", "attack", "fail", "bad", "true", "yes", "-1")
 _NORMAL_WORDS = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regular", "no")
+TEXT_MARK = "text such as"
 _EMPTY = "None"
 _ALMOST_NUMBER = re.compile(r"\s*[+\-\u2212]?[\d.,\s]*\d\s?[^\d\s.,:/T-]{0,4}")  # 1,234.5 or 5 %
 _FEW = 12  # this many numbers may be increasing by chance
@@ -507,7 +508,7 @@ def is_place(table: Table, name: str) -> bool:
 def place_shown(table: Table, name: str) -> str:
     """Return the name of a column that is no score; and a cell if that looks like a number."""
     cell = table.first_cell(name) if table.is_text(name) else ""
-    return f"{name} (text such as {cell!r})" if _ALMOST_NUMBER.fullmatch(cell) else name
+    return f"{name} ({TEXT_MARK} {cell!r})" if _ALMOST_NUMBER.fullmatch(cell) else name
 
 
 def is_second_label(name: str, numbers: NDArray[np.float64]) -> bool:

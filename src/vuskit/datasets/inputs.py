@@ -26,6 +26,7 @@ from vuskit._util.text import listed, match_names, matches_name, plural, quoted
 from vuskit.alignment import ANCHORS, align_scores
 from vuskit.datasets.collection import read_series
 from vuskit.datasets.columns import (
+    TEXT_MARK,
     Columns,
     Roles,
     filled_scores,
@@ -690,6 +691,8 @@ def _with_roles(
         others = plural(len(errors) - 1, "other file fails", "other files fail")
         raise InvalidInputError(errors[0] + (f" ({others})" if len(errors) > 1 else ""))
     notes += [f"skipped: {error}" for error in errors]
+    if len(files) > 1:  # the summary of a single file names them
+        notes += _text_notes(file.roles for file in files)
     repeating = dict.fromkeys(name for file in files for name in file.roles.repeating)
     if repeating:
         notes.append(
@@ -697,6 +700,12 @@ def _with_roles(
             "--by COLUMN"
         )
     return files
+
+
+def _text_notes(roles: Iterable[Roles]) -> list[str]:
+    """Name the columns that are no scores because their numbers are text."""
+    found = dict.fromkeys(name for one in roles for name in one.left_out if TEXT_MARK in name)
+    return [f"left out: {', '.join(found)}"] if found else []
 
 
 def _shown(roles: Roles) -> str:
@@ -1105,6 +1114,7 @@ def _open_long(path: Path, request: _Request, frame: Table | None = None) -> Inp
     )
     form = table.form
     notes = [f"{path.name} is read as {form}"] if form else []
+    notes += _text_notes([found.roles])
     return Inputs(entries, (*notes, *found.notes))
 
 
