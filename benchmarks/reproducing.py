@@ -163,7 +163,7 @@ def _details_of(row: pd.Series) -> str:
             reading
         )
     for text, readings in texts.items():
-        name = "all readings" if len(readings) == len(READINGS) else " and ".join(readings)
+        name = "all readings" if len(readings) == len(READINGS) else "; ".join(readings)
         lines += _wrapped(f"- **{name}**: {text}", "  ")
     return "\n".join(lines)
 
