@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cli.json_keys import strict_json
@@ -19,6 +20,13 @@ from vuskit.detectors import list_detectors
 from vuskit.studies import list_studies
 
 KINDS = ["measures", "detectors", "readers", "thresholds", "studies", "families"]
+
+
+def test_citations_are_those_of_the_documentation(command):
+    page = (Path(__file__).parents[2] / "docs" / "citing.md").read_text(encoding="utf-8")
+    assert f"```bibtex\n{command('list', 'citations').out}```" in page
+    (entry,) = json.loads(command("list", "citations", "boniol2025vus", "--json").out)
+    assert entry["bibtex"].startswith("@article{boniol2025vus,")
 
 
 @pytest.mark.parametrize("kind", KINDS)

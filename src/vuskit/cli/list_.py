@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,8 +25,8 @@ def list_(
         str,
         typer.Argument(
             metavar="KIND",
-            help="measures, detectors, readers (file formats), thresholds, studies or families "
-            "(of synthetic series).",
+            help="measures, detectors, readers (file formats), thresholds, studies, families "
+            "(of synthetic series) or citations (BibTeX).",
             autocompletion=complete_kinds,
         ),
     ],
@@ -60,6 +62,9 @@ def list_(
     if name is not None:
         check_choice("NAME", name, [record["name"] for record in records])
         records = [record for record in records if record["name"] == name]
+    if kind == "citations" and form == "table":
+        write("\n\n".join(record["bibtex"] for record in records))
+        return
     if name is not None and kind == "studies":
         records, shown = _parameters(name), {"name": "name", "default": "default", "help": "what"}
     emit_table(form, records, shown)
@@ -141,6 +146,12 @@ def _families() -> Records:
     return [{name: getattr(family, name) for name in fields} for family in list_families()]
 
 
+def _citations() -> Records:
+    text = (Path(__file__).parent / "citations.bib").read_text(encoding="utf-8")
+    entries = text.strip().split("\n\n")
+    return [{"name": re.split("[{,]", entry)[1], "bibtex": entry} for entry in entries]
+
+
 def _parameters(study: str) -> Records:
     """Return the parameters that ``vuskit study NAME --set`` accepts."""
     from vuskit.studies import get_study
@@ -162,4 +173,5 @@ KINDS: dict[str, tuple[Callable[[], Records], dict[str, str]]] = {
     "thresholds": (_thresholds, {"name": "name", "description": "threshold"}),
     "studies": (_studies, {"name": "name", "question": "question"}),
     "families": (_families, {"name": "name", "period": "period", "title": "imitates"}),
+    "citations": (_citations, {}),
 }
