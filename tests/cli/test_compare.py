@@ -485,6 +485,9 @@ def test_the_verdict_on_known_truth(command, tmp_path, frame, question, expected
     text = " ".join(shown.out.split())
     assert text.startswith(" ".join(sentences.values()))
     assert max(map(len, shown.out.splitlines())) <= 80
+    undecided = found["friedman"]["p_value"] >= 0.05
+    assert ("No groups: Friedman's test finds no difference" in text) == undecided
+    assert ("Groups of neighbors" in text) == bool(found["groups"]) == (not undecided)
     # Pairs that no group contains are either significant or listed.
     joined = [set(group) for group in found["groups"]]
     for pair in found["pairs"]:

@@ -45,15 +45,6 @@ def test_nemenyi_is_scikit_posthocs(table):
     np.testing.assert_allclose(nemenyi_test(table).p_values, theirs, atol=1e-12)
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_wilcoxon_holm_is_scikit_posthocs(table):
-    exact = without_binary_fractions(table).dropna().to_numpy()
-    theirs = scikit_posthocs.posthoc_wilcoxon(list(exact.T), p_adjust="holm")
-    ours = wilcoxon_test(table)
-    np.testing.assert_allclose(ours.p_values, theirs, atol=1e-12)
-    assert (ours.test, ours.correction, ours.alpha) == ("Wilcoxon signed-rank", "holm", 0.05)
-
-
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr_bh"])
 @pytest.mark.parametrize("table", TABLES)
 def test_corrections_are_those_of_statsmodels(table, correction):

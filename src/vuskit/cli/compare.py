@@ -417,12 +417,17 @@ class _Answer:
     def to_text(self) -> str:
         width = terminal_width()
         found = self.found
-        groups = [
-            f"{number}: {', '.join(map(str, group))}"
+        groups = ["Groups of neighbors without a significant difference:"]
+        groups += [
+            wrapped(f"  {number}: {', '.join(map(str, group))}")
             for number, group in enumerate(found.groups[:_MOST_GROUPS], start=1)
         ]
         if len(found.groups) > _MOST_GROUPS:
-            groups.append(f"and {len(found.groups) - _MOST_GROUPS} more: see --json")
+            groups.append(f"  and {len(found.groups) - _MOST_GROUPS} more: see --json")
+        if not found.groups:
+            groups = ["No groups: all neighbors differ significantly."]
+        if found.global_test is not None and not found.global_test.significant:
+            groups = ["No groups: Friedman's test finds no difference, so no pair differs."]
         unjoined = found.unjoined_text.strip()
         others = [one.to_text(width) for one in (self.by_measure, self.by_buffer) if one]
         return "\n".join(
@@ -437,8 +442,7 @@ class _Answer:
                 rank_diagram(found, width),
                 "",
                 *map(wrapped, found.tests),
-                "Groups of neighbors without a significant difference:",
-                *(wrapped(f"  {group}") for group in groups or ["none"]),
+                *groups,
                 *(
                     [wrapped(unjoined.replace("No bar joins", "No group contains"))]
                     * bool(unjoined)
