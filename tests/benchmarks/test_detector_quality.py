@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from pathlib import Path
 
 import detector_quality as quality
 import numpy as np
 import pytest
 
 from vuskit.detectors import get_detector
+from vuskit.detectors.agreement import AGREEMENT
 
 
 def centered(window, n=300, seed=0):
@@ -122,3 +124,17 @@ def test_the_seeds_of_a_detector_are_compared_with_each_other(data):
     )
     assert len(found["pearson"]) == len(found["pearson_of_seeds"]) == 3
     assert all(0 < one < 1 for one in found["pearson_of_seeds"])
+
+
+def test_the_documented_agreement_is_that_of_the_stored_results():
+    """`vuskit list detectors` and the page on detectors show what the script found."""
+    root = Path(quality.__file__).parent
+    rows = list(quality.finished(root / "detector_quality.jsonl").values())
+    summaries = [quality.summarize(rows, name) for name in quality.COLUMNS]
+    assert quality.table(summaries) in (root.parent / "docs" / "detectors.md").read_text()
+    for one in summaries:
+        ceiling = 1.0 if one["median_pearson_of_seeds"] is None else one["median_pearson_of_seeds"]
+        assert AGREEMENT[one["detector"]] == pytest.approx(
+            (one["median_pearson"], ceiling), abs=0.006
+        )
+    assert len(summaries) == len(AGREEMENT)

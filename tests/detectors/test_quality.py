@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ COLUMNS = {
     "lstm_ad": "LSTM",
 }
 # Series longer than this are left to the benchmark.
-LONGEST = {"norma": 11_000, "ae": 2000, "cnn": 2000, "lstm_ad": 2000}
+LONGEST = {"norma": 2000, "ae": 2000, "cnn": 2000, "lstm_ad": 2000}
 
 
 def published(data, longest):
@@ -49,6 +51,8 @@ def test_mean_auc_is_near_the_published_mean(name, test_data):
     assert np.mean(ours) >= np.mean(theirs) - 0.03
 
 
+FOUND = Path(__file__).parents[2] / "benchmarks" / "detector_quality.jsonl"
+RESULTS = [json.loads(line) for line in FOUND.read_text().splitlines()]
 # Short series with saved scores, and the window of these scores.
 SAVED = {
     "Exchange_2": 24,
@@ -73,24 +77,18 @@ def saved(test_data):
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "required"),
-    [
-        ("poly", 0.999),
-        ("pca", 0.999),
-        ("ocsvm", 0.99),
-        ("lof", 0.99),
-        ("mp", 0.99),
-        ("iforest", 0.93),
-    ],
-)
-def test_scores_correlate_with_the_saved_ones(name, required, saved):
-    found = []
-    for series, (values, _, columns) in saved.items():
-        options = {} if name == "poly" else {"window": SAVED[series]}
-        scores = get_detector(name, **options).fit_score(values)
-        found.append(np.corrcoef(scores, columns[COLUMNS[name]])[0, 1])
-    assert np.median(found) >= required
+@pytest.mark.parametrize("series", ["CloudWatch_15", "Exchange_3"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_agreement_with_the_saved_scores_is_the_documented_one(name, series, saved):
+    """The documented medians come from these results; networks differ a little by machine."""
+    (documented,) = (
+        row["pearson"] for row in RESULTS if row["name"] == name and series in row["series"]
+    )
+    values, _, columns = saved[series]
+    options = {} if name == "poly" else {"window": SAVED[series]}
+    scores = get_detector(name, **options).fit_score(values)
+    tolerance = 0.05 if len(documented) > 1 else 0.001
+    assert np.corrcoef(scores, columns[COLUMNS[name]])[0, 1] >= min(documented) - tolerance
 
 
 def test_poly_equals_the_saved_scores_up_to_their_rounding(saved):
@@ -109,16 +107,36 @@ def test_saved_forecast_errors_stand_on_the_predicted_point(saved):
             assert changes[-1] == len(columns[detector]) - 2
 
 
-def test_auc_of_norma_hardly_depends_on_the_seed(saved):
-    """With the default number of candidates, series as short as these contribute all of them."""
-    spreads = []
-    for series, (values, labels, _) in saved.items():
-        found = []
-        for seed in range(3):
-            detector = get_detector("norma", window=SAVED[series], n_candidates=600, seed=seed)
-            found.append(auc_roc(labels, detector.fit_score(values)))
-        spreads.append(np.std(found, ddof=1))
-    assert 0 < np.median(spreads) < 0.03
+def saved_scores(data, name):
+    """Values without the first point and the saved scores of MP."""
+    series = read_series(data / "series" / "NAB" / f"{name}.out.gz")
+    with gzip.open(data / "scores" / "NAB" / f"{name}.out.csv.gz", "rt") as lines:
+        column = lines.readline().strip().split(",").index("MP")
+        return series.values[1:], np.loadtxt(lines, delimiter=",", usecols=column)
+
+
+def test_mp_differs_from_the_saved_scores_at_constant_windows_only(test_data):
+    values, expected = saved_scores(test_data / "data", "NAB_data_KnownCause_6")
+    scores = get_detector("mp", window=94).fit_score(values)
+    varying = np.ptp(np.lib.stride_tricks.sliding_window_view(values, 94), axis=1) > 0
+    inner = slice(47, 47 + len(varying))
+    assert (~varying).sum() == 127
+    assert np.corrcoef(scores, expected)[0, 1] < 0.5
+    assert np.corrcoef(scores[inner][varying], expected[inner][varying])[0, 1] > 0.99
+
+
+def test_a_saved_score_of_mp_has_two_values(test_data):
+    _, expected = saved_scores(test_data / "data", "NAB_data_CloudWatch_10")
+    np.testing.assert_array_equal(expected, np.arange(4030) < 65)
+
+
+def test_norma_depends_little_on_the_seed_without_a_clear_pattern(test_data):
+    """Two seeds of a single sample correlated at -0.1 here."""
+    file = "S03R02E0.test.csv@8.out.gz"
+    series = read_series(test_data / "data" / "series" / "Daphnet" / file)
+    values = series.values[:6000]
+    one, other = (get_detector("norma", window=17, seed=seed).fit_score(values) for seed in (0, 1))
+    assert np.corrcoef(one, other)[0, 1] > 0.9
 
 
 @pytest.fixture(scope="module")

@@ -88,6 +88,7 @@ def _measures() -> Records:
 
 def _detectors() -> Records:
     from vuskit.detectors import list_detectors
+    from vuskit.detectors.agreement import describe_agreement
     from vuskit.detectors.registry import detector_class
 
     records = []
@@ -102,6 +103,7 @@ def _detectors() -> Records:
             {
                 "name": name,
                 "title": found.title,
+                "scores": describe_agreement(name),
                 "parameters": parameters,
                 "reference": found.reference,
             }
@@ -168,7 +170,10 @@ KINDS: dict[str, tuple[Callable[[], Records], dict[str, str]]] = {
         _measures,
         {"name": "name", "title": "title", "group": "group", "reference": "defined in"},
     ),
-    "detectors": (_detectors, {"name": "name", "title": "title", "parameters": "parameters"}),
+    "detectors": (
+        _detectors,
+        {"name": "name", "title": "title", "scores": "scores", "parameters": "parameters"},
+    ),
     "readers": (_readers, {"name": "name", "layout": "files"}),
     "thresholds": (_thresholds, {"name": "name", "description": "threshold"}),
     "studies": (_studies, {"name": "name", "question": "question"}),

@@ -34,17 +34,20 @@ class NormA(Windowed, ModelDetector):
     ----------
     model_length : int, default=3
         Length of the patterns, in windows.
-    n_candidates : int, default=2000
-        Number of subsequences to cluster. The series is divided into this many parts of equal
-        length, and one subsequence is drawn from each. A shorter series contributes all of its
-        subsequences; the seed then has no effect.
+    n_candidates : int, default=50
+        Number of subsequences to cluster, per sample. The series is divided into this many parts of
+        equal length, and one subsequence is drawn from each. A shorter series contributes all of
+        its subsequences once; the seed then has no effect.
     max_patterns : int, default=30
-        Maximum number of clusters. The minimum description length determines the number.
+        Maximum number of clusters per sample. The minimum description length determines the number.
+    n_samples : int, default=10
+        Number of samples. Each gives patterns of its own; the score is the mean over the samples.
 
     Notes
     -----
-    The publication selects candidates at random or by a self-join. With a small random sample, the
-    patterns and scores depend on the seed. Many evenly spread candidates avoid this.
+    The publication selects candidates at random or by a self-join. Patterns and scores of a single
+    sample depend on the seed, most of all if the series has no clear pattern. The mean over several
+    samples depends on it less.
 
     References
     ----------
@@ -62,17 +65,23 @@ class NormA(Windowed, ModelDetector):
 
     window: int | str = param("period", whole(3, word="period"))
     model_length: int = param(3, whole(1))
-    n_candidates: int = param(2000, whole(2))
+    n_candidates: int = param(50, whole(2))
     max_patterns: int = param(30, whole(1))
+    n_samples: int = param(10, whole(1))
     multivariate: ClassVar[bool] = False
 
     def _fit(self, train: Floats, progress: Progress | None) -> None:
         require_stumpy(self.name)
         length = min(self.model_length * self.window_, len(train) // 2)
         rng = np.random.default_rng(self.seed)
-        starts, candidates = _sample(train, length, self.n_candidates, rng)
-        labels = _cluster(candidates, self.max_patterns, n_independent=len(train) / length)
-        self.patterns_, self.weights_ = _normal_model(candidates, starts, labels)
+        everything = len(train) - length + 1 <= self.n_candidates
+        models = []
+        for _ in range(1 if everything else self.n_samples):
+            starts, candidates = _sample(train, length, self.n_candidates, rng)
+            labels = _cluster(candidates, self.max_patterns, n_independent=len(train) / length)
+            models.append(_normal_model(candidates, starts, labels))
+        self.patterns_ = np.concatenate([patterns for patterns, _ in models])
+        self.weights_ = np.concatenate([weights for _, weights in models]) / len(models)
 
     def _score(self, values: Floats) -> Floats:
         series = values[:, 0].copy()
