@@ -41,7 +41,7 @@ class NormA(Windowed, ModelDetector):
     max_patterns : int, default=30
         Maximum number of clusters per sample. The minimum description length determines the number.
     n_samples : int, default=10
-        Number of samples. Each gives patterns of its own; the score is the mean over the samples.
+        Number of samples, each with separate patterns. The score is the mean over the samples.
 
     Notes
     -----
