@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vuskit.errors import InvalidInputError
-from vuskit.explore.lines import envelope, line_data
+from vuskit.explore.app import envelope, line_data
 
 
 def slow_envelope(line, start, stop, pixels):

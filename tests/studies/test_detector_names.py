@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vuskit.errors import InvalidInputError
-from vuskit.studies.detector_names import PUBLISHED_DETECTORS, detector_key, find_detectors
+from vuskit.studies.base import PUBLISHED_DETECTORS, detector_key, find_detectors
 
 SAVED = ("IFOREST", "IFOREST1", "LOF", "HBOS", "OCSVM", "PCA", "NORMA", "MP", "POLY", "AE", "CNN")
 

@@ -250,12 +250,12 @@ class Run:
     Parameters
     ----------
     folder : str or Path
-        The run folder, or a file that `Run.pack` or ``vuskit bench pack`` wrote.
+        The run folder, its plan, or a file that `Run.pack` or ``vuskit bench pack`` wrote.
 
     Raises
     ------
     InvalidInputError
-        By every method, if there is no run.
+        If it is a plan that cannot be read; by every method, if there is no run.
 
     Examples
     --------
@@ -265,7 +265,9 @@ class Run:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        path = Path(folder)
+        is_plan = path.suffix == _PLAN and not path.is_dir()
+        self.folder = planned_folder(path) if is_plan else path
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r})"
@@ -960,21 +962,9 @@ _PLAN = ".toml"
 # -- scores of any kind ----------------------------------------------------------------------------
 
 
-def run_folder(target: str | Path) -> Path:
-    """Return the run folder of a plan, or the target itself.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is a plan that cannot be read.
-    """
-    path = Path(target)
-    return planned_folder(path) if path.suffix == _PLAN and path.is_file() else path
-
-
 def find_run(target: str | Path) -> Run | None:
     """Return the run of a folder, a plan or a pack; None if there is no run."""
-    run = Run(run_folder(target))
+    run = Run(target)
     return run if run.exists else None
 
 

@@ -260,7 +260,6 @@ def _settings() -> set[str]:
 
 
 _PAGES = (".html", ".htm")
-_PLAN = ".toml"
 
 
 def check_page(option: str, path: Path | None, *, made: Path | None = None) -> None:
@@ -283,21 +282,6 @@ def check_page(option: str, path: Path | None, *, made: Path | None = None) -> N
         raise InvalidInputError(
             f"`{option}` must be in a folder that exists, got {str(path)!r}; create it first"
         )
-
-
-def plan_folder(target: Path) -> Path:
-    """Return the run folder of a plan, or the target itself.
-
-    Examples
-    --------
-    >>> plan_folder(Path("bench-run")).name
-    'bench-run'
-    """
-    if target.suffix != _PLAN or target.is_dir():
-        return target
-    from vuskit.bench.plan import planned_folder
-
-    return planned_folder(target)
 
 
 @contextmanager

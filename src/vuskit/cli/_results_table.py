@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from vuskit._util.files import check_file
 from vuskit._util.optional import require
 from vuskit._util.text import did_you_mean, plain_name, quoted
-from vuskit.cli._output import plan_folder
 from vuskit.datasets.columns import LABEL_NAMES
 from vuskit.datasets.tables import Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError
@@ -127,8 +126,8 @@ def read_results(path: Path) -> Results:
     """Read the values of a run folder, plan, pack, csv or parquet file."""
     from vuskit.bench import Run
 
-    path = plan_folder(path)
     run = Run(path)
+    path = run.folder
     if run.exists:
         frame = run.outcomes()
         if not frame["value"].notna().any():

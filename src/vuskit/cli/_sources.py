@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from vuskit._util.optional import require
 from vuskit._util.text import plain_name, plural, quoted
-from vuskit.cli._output import plan_folder
 from vuskit.cli._results_table import (
     Results,
     check_repeated,
@@ -240,7 +239,7 @@ def _read(path: Path, label: str, settings: str | None) -> _Source:
     results = read_results(path)
     frame = _with_series(results.frame, path)
     check_repeated(frame, path)
-    run = Run(plan_folder(path))
+    run = Run(path)
     digests: dict[Key, str] = {}
     if run.exists:
         digests = {(one.dataset, one.name): one.hash for one in run.series()}

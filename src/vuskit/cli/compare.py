@@ -40,7 +40,6 @@ from vuskit.cli._output import (
     atomic_folder,
     chosen_format,
     emit,
-    plan_folder,
     say,
     table_forms,
     terminal_width,
@@ -276,7 +275,7 @@ def _factors(tables: list[Path], text: str) -> list[float]:
     """Return the multiples of the buffer; only runs have the scores that they need."""
     from vuskit.bench import Run
 
-    if len(tables) > 1 or not Run(plan_folder(tables[0])).exists:
+    if len(tables) > 1 or not Run(tables[0]).exists:
         raise InvalidInputError(
             "`buffers` needs scores: give one run folder, plan or pack, got "
             f"{', '.join(repr(str(one)) for one in tables)}; saved scores become a run with: "
@@ -298,10 +297,11 @@ def _ranks_by_buffer(
     settings: str | None,
     **options: Any,
 ) -> BufferDependence:
+    from vuskit.bench import Run
     from vuskit.studies import buffer_dependence
 
     return buffer_dependence(
-        plan_folder(source),
+        Run(source).folder,
         factors=factors,
         measure=measure or "vus_pr",
         settings=settings,
@@ -512,7 +512,7 @@ def _chance(
     from vuskit.bench import Run
     from vuskit.report.publication import chance_by_series
 
-    run = Run(plan_folder(tables[0]))
+    run = Run(tables[0])
     if len(tables) > 1 or not run.exists:
         return {}
     points = sum(one.n_points for one in run.series())

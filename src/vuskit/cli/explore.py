@@ -23,7 +23,7 @@ from vuskit.cli._options import (
     option,
     takes,
 )
-from vuskit.cli._output import plan_folder, say
+from vuskit.cli._output import say
 from vuskit.cli.study import DEFAULT_OUTPUT
 from vuskit.datasets.columns import Reading
 
@@ -62,11 +62,12 @@ def explore(
     """
     for module in ("starlette", "uvicorn"):
         require(module, purpose="vuskit explore", extra="explore")
+    from vuskit.bench import Run
     from vuskit.explore import ExploreServer
 
     if load is not None:
         load_file(load)
-    place = plan_folder(Path(targets[0]))
+    place = Run(targets[0]).folder
     content = _content(place, targets, reading)
     read_studies = StudyReader(place, tuple(studies or ()))
     read_studies()  # report a folder without studies before the server starts

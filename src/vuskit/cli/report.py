@@ -22,7 +22,7 @@ from vuskit.cli._options import (
     output_option,
     series_option,
 )
-from vuskit.cli._output import check_page, plan_folder, say, wrapped, write, write_file
+from vuskit.cli._output import check_page, say, wrapped, write, write_file
 from vuskit.cli._progress import ProgressBar
 from vuskit.errors import InvalidInputError
 
@@ -66,9 +66,10 @@ def report(
 
     if load is not None:
         load_file(load)
-    folder = plan_folder(run)
+    opened = Run(run)
+    folder = opened.folder
     results: list[Any] = []
-    only_studies = not Run(folder).exists
+    only_studies = not opened.exists
     for place in [*([folder] if only_studies else []), *(studies or ())]:
         results += _read_studies(place, load_study_results, alone=place is folder)
     report_inputs(results)

@@ -1,29 +1,31 @@
-"""ASGI application of the server: one page, and the data it requests."""
+"""ASGI application of the server: one page, the data and the thinned lines it requests."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import html
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vuskit._util.optional import require
 from vuskit.bench import RunStatus
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.explore.content import Content, UnknownSeriesError, content_digest, values_version
-from vuskit.explore.lines import line_data
-from vuskit.explore.pages import explore_data, explore_page
 from vuskit.report.page import series_page_html
-from vuskit.report.page.document import Section
-from vuskit.report.page.run_data import compare_series
+from vuskit.report.page.document import Section, fill, page_document, part
+from vuskit.report.page.run import RUN_ASSETS, view_sections
+from vuskit.report.page.run_data import compare_series, run_data
 from vuskit.report.page.series_filters import FILTERS, select_series
 from vuskit.report.page.studies import study_sections
-from vuskit.report.run_report import FAILED
+from vuskit.report.run_report import FAILED, RunReport
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -232,3 +234,79 @@ def _by_detector(status: RunStatus) -> list[dict[str, Any]]:
 
 def _finite(number: float | None) -> float | None:
     return None if number is None or not math.isfinite(number) else float(number)
+
+
+_ASSETS = (*RUN_ASSETS, "explore.css", "explore.js")
+
+
+def explore_data(report: RunReport) -> dict[str, Any]:
+    """Return the data of a run page, with the identities of the series and a version."""
+    data = run_data(report, {})
+    data["series"]["id"] = [one.hash for one in report.series]
+    data["embedded"], data["not_drawn"] = {}, {}
+    return {**data, "version": values_version(report.status)}
+
+
+def explore_page(content: Content, studies: Sequence[Section] = ()) -> str:
+    """Write the page of the server."""
+    report = content.report()
+    overview = Section(
+        "overview",
+        "explore-overview",
+        "Overview",
+        fill(part("explore_overview.html"), {"name": html.escape(content.title)}),
+        {},
+        _ASSETS,
+    )
+    series = Section(
+        "series",
+        "explore-series",
+        "Series",
+        part("explore_series.html"),
+        {},
+        _ASSETS,
+        parent="table",
+    )
+    views = view_sections(report, explore_data(report), series, live=True)
+    return page_document(content.title, [overview, *views, *studies], served=True)
+
+
+MOST_PIXELS = 8_192
+
+Floats = NDArray[np.float64]
+
+
+def envelope(line: Floats, start: int, stop: int, pixels: int) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value under each pixel.
+
+    Pixel ``p`` covers the points from ``start + p * size // pixels`` (included) to
+    ``start + (p + 1) * size // pixels`` (excluded), where ``size = stop - start``. NaN is ignored;
+    a pixel with only NaN is NaN.
+    """
+    edges = start + np.arange(pixels, dtype=np.int64) * (stop - start) // pixels
+    part = line[:stop]
+    return np.fmin.reduceat(part, edges), np.fmax.reduceat(part, edges)
+
+
+def line_data(line: Floats, start: int, stop: int, pixels: int) -> dict[str, Any]:
+    """Return a part of a line for a page: all points, or an envelope if there are too many."""
+    if not 0 <= start < stop <= line.size:
+        raise InvalidInputError(
+            f"`start` and `stop` must be a range within 0 to {line.size}, got {start} to {stop}"
+        )
+    if not 1 <= pixels <= MOST_PIXELS:
+        raise InvalidInputError(f"`pixels` must be from 1 to {MOST_PIXELS}, got {pixels}")
+    known = np.isfinite(line)
+    if not known.any():
+        return {"range": None}
+    low, high = float(np.fmin.reduce(line)), float(np.fmax.reduce(line))
+    # Relative to the lowest value, single precision is enough even for large numbers.
+    found: dict[str, Any] = {"range": [low, high], "base": low}
+    if stop - start <= 2 * pixels:
+        return {**found, "points": _packed(line[start:stop] - low)}
+    lowest, highest = envelope(line, start, stop, pixels)
+    return {**found, "low": _packed(lowest - low), "high": _packed(highest - low)}
+
+
+def _packed(numbers: Floats) -> str:
+    return base64.b64encode(numbers.astype("<f4").tobytes()).decode("ascii")

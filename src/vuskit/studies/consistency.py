@@ -22,8 +22,7 @@ from vuskit.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisp
 from vuskit.inputs import check_choice
 from vuskit.parameters import one_of, param, whole
 from vuskit.statistics.tests import without_noise
-from vuskit.studies.base import DetectorStudy, evaluate_detectors, study
-from vuskit.studies.detector_names import PUBLISHED
+from vuskit.studies.base import PUBLISHED, DetectorStudy, evaluate_detectors, study
 from vuskit.studies.result import SeriesValues, ValuesResult
 
 _ALL_DATASETS = "all data sets"

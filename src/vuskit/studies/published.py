@@ -24,7 +24,7 @@ from vuskit._util.tables import TableForms, TableLayout
 from vuskit._util.text import plural
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import list_measures
-from vuskit.studies.detector_names import detector_key
+from vuskit.studies.base import detector_key
 from vuskit.studies.result import StudyResult
 
 PERTURBATIONS = ("lag", "noise", "ratio")

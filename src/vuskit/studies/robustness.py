@@ -29,6 +29,7 @@ from vuskit.inputs import check_choice
 from vuskit.parameters import Specification, number, one_of, param, several, whole
 from vuskit.statistics.comparison import TableComparison, compare_columns
 from vuskit.studies.base import (
+    PUBLISHED,
     SECTION,
     SECTION_HELP,
     DetectorStudy,
@@ -36,7 +37,6 @@ from vuskit.studies.base import (
     section_check,
     study,
 )
-from vuskit.studies.detector_names import PUBLISHED
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,

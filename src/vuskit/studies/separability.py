@@ -30,8 +30,14 @@ from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import get_measure, list_measures
 from vuskit.parameters import Check, number, one_of, param, whole
 from vuskit.statistics.comparison import TableComparison, compare_columns
-from vuskit.studies.base import DetectorStudy, evaluate_detectors, study
-from vuskit.studies.detector_names import PUBLISHED, detector_key, find_detectors
+from vuskit.studies.base import (
+    PUBLISHED,
+    DetectorStudy,
+    detector_key,
+    evaluate_detectors,
+    find_detectors,
+    study,
+)
 from vuskit.studies.perturbations import (
     LAG,
     NOISE,

@@ -11,7 +11,7 @@ import typer
 from vuskit._util.files import check_exists
 from vuskit._util.tables import TableLayout
 from vuskit.cli._options import EXECUTION, flag
-from vuskit.cli._output import plan_folder, say, terminal_width
+from vuskit.cli._output import say, terminal_width
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run
@@ -31,7 +31,7 @@ def open_run(target: Path) -> Run:
 
     if target.suffix != DEFAULT_PLAN.suffix:  # otherwise the error says how to write a plan
         check_exists(target)
-    return Run(plan_folder(target))
+    return Run(target)
 
 
 def plan_of(target: Path, *, allow_code: bool) -> Plan:
