@@ -26,7 +26,9 @@ from vuskit.engine import (
 from vuskit.engine.run import LocalExecutor
 from vuskit.errors import ChangedInputError, VuskitError
 from vuskit.store import Store, StoreError, key_of, store
-from vuskit.store.store import SCHEMA_VERSION, TABLES
+from vuskit.store.store import SCHEMA_VERSION
+
+TABLES = ("starts", "results", "planned", "series", "measures", "sources")
 
 # -- reading: a folder and a pack of the same run --------------------------------------------------
 
