@@ -105,7 +105,9 @@ def _sample(
 def _cluster(candidates: Floats, max_clusters: int, n_independent: float) -> Ints:
     """Return the cluster of each candidate, for the cut with the minimum description length."""
     hierarchy = require("scipy.cluster.hierarchy", purpose="detector `norma`")
-    tree = hierarchy.linkage(candidates, method="complete")
+    distance = require("scipy.spatial.distance", purpose="detector `norma`")
+    # SciPy takes a square matrix of equal candidates for distances, so compute them here.
+    tree = hierarchy.linkage(distance.pdist(candidates), method="complete")
     limit = min(max_clusters, len(candidates))
     cuts = [hierarchy.fcluster(tree, k, criterion="maxclust") for k in range(1, limit + 1)]
     lengths = [_description_length(candidates, labels, n_independent) for labels in cuts]
