@@ -289,3 +289,14 @@ def test_a_long_table_has_the_same_values(story, evaluated):
         path.unlink()
     assert {key: value for key, value in found.items() if value is not None} == expected()
     assert "series whose rows are sorted by 'ts': 30 (" in told
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_long_table_with_tickets_has_the_same_values(story, evaluated, tmp_path, suffix):
+    table = pd.concat([points(m).assign(machine=name_of(m)) for m in range(MACHINES)])
+    path = tmp_path / f"long{suffix}"
+    getattr(table, "to_csv" if suffix == ".csv" else "to_parquet")(path, index=False)
+    for output in ((), ("--output", tmp_path / "run")):
+        found, told = evaluated(path, "--by", "machine", *OPTIONS, *output)
+        assert {key: value for key, value in found.items() if value is not None} == expected()
+        check_told(told)

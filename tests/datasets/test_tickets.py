@@ -263,3 +263,38 @@ def test_intervals_without_a_series_are_refused(tmp_path):
     labels = keyed(tmp_path, "machine", [*KEYED, (at(50), at(51), None)])
     with pytest.raises(InvalidInputError, match="column 'machine' must hold the name of a series"):
         open_inputs(scores, labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns", "message"),
+    [
+        ("machine,start,end\nm9,1,2\n", {"labels_by": "machine"}, "must name series of .*long.csv"),
+        ("machine,opened,closed\nm1,1,2\n", {}, "must be a file of intervals.*--start COLUMN"),
+        ("machine,start,end\n,1,2\n", {"labels_by": "machine"}, "name of a series"),
+    ],
+)
+def test_tickets_of_a_long_table_that_do_not_fit_it(tmp_path, labels, columns, message):
+    (tmp_path / "long.csv").write_text("machine,LOF\n" + "m1,0.5\nm1,0.7\nm2,0.1\nm2,0.2\n")
+    (tmp_path / "tickets.csv").write_text(labels)
+    with pytest.raises(InvalidInputError, match=message):
+        open_inputs(
+            tmp_path / "long.csv",
+            labels=tmp_path / "tickets.csv",
+            columns=Columns(by="machine", **columns),
+        )
+
+
+def test_tickets_of_a_long_table(tmp_path):
+    (tmp_path / "long.csv").write_text("machine,LOF\n" + "m1,0.5\nm2,0.1\nm1,0.7\nm2,0.2\n")
+    path = tmp_path / "tickets.csv"
+    path.write_text("machine,start,end,id\nm1,1,1,A\nm3,0,1,B\n")
+    found = open_inputs(tmp_path / "long.csv", labels=path, columns=Columns(by="machine"))
+    first, second = (load_source(one) for one in found)
+    assert first.series.labels.tolist() == [False, True]
+    assert [ticket.id for ticket in first.tickets] == ["A"]
+    assert not second.series.labels.any()
+    assert any("all points are normal: 'm2'" in note for note in found.notes)
+    assert any("not used: 'm3'" in note for note in found.notes)
+    everywhere = Columns(by="machine", labels_all=True)
+    for one in open_inputs(tmp_path / "long.csv", labels=path, columns=everywhere):
+        assert one.read().series.labels.all()

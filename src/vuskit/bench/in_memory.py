@@ -456,7 +456,7 @@ class InputEvaluator:
         found: list[EvaluatedSeries | Failure] = []
         for part in _parts(sources, len(sources)):
             rows = [one for one in part if isinstance(one, TableSource)]
-            if rows and not self.train_length:
+            if rows and rows[0].table.intervals is None and not self.train_length:
                 found += self._evaluate_rows(rows)
             else:
                 found += map(self.evaluate, part)

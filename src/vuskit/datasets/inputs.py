@@ -30,6 +30,7 @@ from vuskit.datasets.columns import (
     Columns,
     Roles,
     filled_scores,
+    interval_columns,
     lowest_scores,
     read_label_column,
     roles_of_file,
@@ -47,6 +48,7 @@ from vuskit.datasets.layouts import (
     ambiguous,
     cut_at_underscore,
     depth_of,
+    key_column,
     label_options,
     layout_note,
     named_by_pattern,
@@ -74,8 +76,15 @@ from vuskit.datasets.row_times import (
     time_column,
 )
 from vuskit.datasets.series import ScoredSeries, Series, SeriesName, unique_names
-from vuskit.datasets.tables import SUFFIXES, Table, named_columns, open_table, table_suffix
-from vuskit.datasets.tickets import Ticket
+from vuskit.datasets.tables import (
+    SUFFIXES,
+    Table,
+    column_names,
+    named_columns,
+    open_table,
+    table_suffix,
+)
+from vuskit.datasets.tickets import Placed, Ticket, place_tickets
 from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice, length_advice, missing_note
 
@@ -315,11 +324,10 @@ def _open_paths(paths: Sequence[str | Path], request: _Request) -> Inputs:
             )
         paths = [_save_stdin()]
     if request.columns.by is not None:
-        if len(paths) != 1 or request.pattern is not None or request.labels is not None:
+        if len(paths) != 1 or request.pattern is not None:
             raise InvalidInputError(
-                "`by` must be used with one long table and neither `pattern` nor `labels`, got "
-                f"{plural(len(paths), 'source')}; omit it if every series has its own file, or add "
-                "a column of labels to the table"
+                "`by` must be used with one long table and without `pattern`, got "
+                f"{plural(len(paths), 'source')}; omit it if every series has its own file"
             )
         path = Path(paths[0])
         check_file(path)
@@ -934,6 +942,65 @@ def _matched(
 
 
 @dataclass(frozen=True)
+class Intervals:
+    """File with the anomalies of the series of a long table."""
+
+    path: Path
+    key: str | None  # column that names the series; None: all intervals belong to every series
+    state: str
+
+    def place(self, rows: Ordered, columns: Columns, series: str, points: Path) -> Placed:
+        """Return the labels of a series."""
+        return place_tickets(
+            _open_intervals(self.path, self.key, self.state),
+            columns,
+            n_points=rows.table.length,
+            times=rows.times,
+            points=points,
+            key=None if self.key is None else {self.key: series},
+        )
+
+
+@lru_cache(maxsize=1)
+def _open_intervals(path: Path, key: str | None, state: str) -> Table:
+    return open_table(path, texts=() if key is None else (key,))
+
+
+def _find_intervals(request: _Request, table: LongTable, notes: list[str]) -> Intervals:
+    """Find the intervals of each series of a long table."""
+    path, columns = request.labels, request.columns
+    assert path is not None
+    names = column_names(path) if path.is_file() and table_suffix(path) in SUFFIXES else []
+    if columns.label is not None or interval_columns(names, columns.start, columns.end) is None:
+        raise InvalidInputError(
+            f"{path}: labels of a long table must be a file of intervals, got "
+            f"{f'columns {quoted(names)}' if names else 'no table'}; name the columns with "
+            "--start COLUMN --end COLUMN, or add a column of labels to the long table"
+        )
+    series = [key[-1] for key in table.keys]
+    key = key_column(path, columns, series, notes)
+    found = Intervals(path, key, file_state(path))
+    if key is not None:
+        rows = _open_intervals(path, key, found.state)
+        rows.check_filled(key, "the name of a series")
+        named = rows.distinct(key)[0]
+        without = [name for name in series if name not in named]
+        if len(without) == len(series):
+            raise InvalidInputError(
+                f"{path}: column {key!r} must name series of {table.path}, such as "
+                f"{quoted(series, most=3)}, got {quoted(named, most=3)}; name the column with "
+                "--labels-by"
+            )
+        if without:
+            shown = quoted(without, most=SHOWN)
+            notes.append(f"no intervals in {path.name}, all points are normal: {shown}")
+        if unknown := [name for name in named if name not in series]:
+            shown = quoted(unknown, most=SHOWN)
+            notes.append(f"intervals in {path.name} of series without scores, not used: {shown}")
+    return found
+
+
+@dataclass(frozen=True)
 class LongInput:
     """A table of many series, and how to read it; small and picklable unless in memory."""
 
@@ -942,6 +1009,7 @@ class LongInput:
     found: LongRoles
     state: str = ""
     frame: LongTable | None = field(default=None, compare=False)
+    intervals: Intervals | None = None
 
     def rows(self, start: int, stop: int) -> Table:
         """Return consecutive rows."""
@@ -1002,7 +1070,9 @@ class TableSource:
     @property
     def files(self) -> tuple[Path, ...]:
         """Files that are read."""
-        return () if self.table.frame is not None else (self.table.path,)
+        apart = self.table.intervals
+        own = () if self.table.frame is not None else (self.table.path,)
+        return own if apart is None else (*own, apart.path)
 
     @property
     def part(self) -> tuple[tuple[str, str], ...]:
@@ -1016,11 +1086,13 @@ class TableSource:
         """The series without its scores, as a file with options."""
         columns = self.table.columns
         options = {**label_options(columns), "score": list(columns.score), "part": dict(self.part)}
-        return LabeledFile(
-            self.table.path,
-            "labels",
-            {**options, "dataset": self.dataset, "name": self.series},
-        )
+        options |= {"dataset": self.dataset, "name": self.series}
+        apart = self.table.intervals
+        if apart is None:
+            return LabeledFile(self.table.path, "labels", options)
+        options |= {"points": str(self.table.path.resolve())}
+        options |= {} if apart.key is None else {"key": apart.key}
+        return LabeledFile(apart.path, "labels", options)
 
     @property
     def scores(self) -> tuple[SavedScore, ...]:
@@ -1042,13 +1114,18 @@ class TableSource:
         """Read the series and its scores."""
         with plain_stdin_errors():
             rows = self.table.rows(self.start, self.stop)
-            roles = self.table.found.roles
-            assert roles.label is not None
-            ordered = in_time_order(rows, self.table.columns, self.series)
-            labels = self.table.labels(rows)
-            if ordered.rank is not None:
-                labels = labels[ordered.rank]
-            rows = ordered.table
+            columns, roles = self.table.columns, self.table.found.roles
+            ordered = in_time_order(rows, columns, self.series)
+            apart = self.table.intervals
+            if apart is None:
+                labels = self.table.labels(rows)
+                placed = Placed(labels if ordered.rank is None else labels[ordered.rank])
+                path, label = self.table.path, roles.label
+            else:
+                placed = apart.place(ordered, columns, self.series, self.table.path)
+                path, label = apart.path, apart.path.name
+            assert label is not None
+            rows, labels = ordered.table, placed.labels
             values = np.full(labels.size, np.nan)
             if len(roles.value) > 1:
                 values = np.column_stack([rows.numbers(name) for name in roles.value])
@@ -1064,16 +1141,16 @@ class TableSource:
             )
             scores = tuple(self._score(rows, name, nan) for name in roles.scores)
         notes = tuple(one.note for one in scores if one.note is not None)
-        path = self.table.path
         return Loaded(
             series,
             scores,
-            roles.label,
+            label,
             path,
             roles.left_out,
             notes,
             _dates(ordered.times),
-            ordered.decisions,
+            (*ordered.decisions, *placed.decisions),
+            placed.tickets,
         )
 
     def _score(self, rows: Table, name: str, nan: str) -> LoadedScore:
@@ -1104,31 +1181,40 @@ def _open_long(path: Path, request: _Request, frame: Table | None = None) -> Inp
     else:
         assert columns.by is not None
         table = open_long_table(path, columns.by, columns.dataset)
-    found = find_long_roles(table, columns)
-    one = LongInput(path, columns, found, state, None if frame is None else table)
+    notes = [f"{path.name} is read as {table.form}"] if table.form else []
+    apart = None if request.labels is None else _find_intervals(request, table, notes)
+    found = find_long_roles(table, columns, labels_elsewhere=apart is not None)
+    one = LongInput(path, columns, found, state, None if frame is None else table, apart)
     default = path.name.partition(".")[0] if frame is None else WHOLE
     bounds = table.bounds.tolist()
     entries = tuple(
         TableSource(one, key[0] if len(key) > 1 else default, key[-1], start, stop)
         for key, start, stop in zip(table.keys, bounds, bounds[1:], strict=False)
     )
-    form = table.form
-    notes = [f"{path.name} is read as {form}"] if form else []
     notes += _text_notes([found.roles])
     return Inputs(entries, (*notes, *found.notes))
 
 
 @lru_cache(maxsize=2)
-def _parts_of(path: Path, columns: Columns, state: str) -> dict[Any, TableSource]:
-    found = _open_long(path, _Request(None, None, columns, None, None))
+def _parts_of(
+    path: Path, columns: Columns, labels: Path | None, states: tuple[str, ...]
+) -> dict[Any, TableSource]:
+    found = _open_long(path, _Request(labels, None, columns, None, None))
     return {one.part: one for one in found.entries if isinstance(one, TableSource)}
 
 
-def read_part(path: Path, columns: Columns, part: Mapping[str, str], variant: int) -> Series:
-    """Read one series of a long table."""
+def read_part(
+    path: Path,
+    columns: Columns,
+    part: Mapping[str, str],
+    variant: int,
+    labels: Path | None = None,
+) -> Series:
+    """Read one series of a long table, with labels from a file of intervals if there is one."""
     *dataset, by = part
     keyed = replace(columns, by=by, dataset=next(iter(dataset), None))
-    found = _parts_of(path, keyed, file_state(path)).get(tuple(part.items()))
+    states = tuple(file_state(one) for one in (path, labels) if one is not None)
+    found = _parts_of(path, keyed, labels, states).get(tuple(part.items()))
     if found is None:
         raise InvalidInputError(f"{path}: there must be rows of {dict(part)}, got none")
     return replace(found.load().series, variant=variant)

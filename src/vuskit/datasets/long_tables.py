@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -224,12 +224,13 @@ class LongRoles:
     notes: tuple[str, ...] = ()
 
 
-def find_long_roles(table: LongTable, columns: Columns) -> LongRoles:
-    """Decide the role of each column for all series together."""
+def find_long_roles(
+    table: LongTable, columns: Columns, *, labels_elsewhere: bool = False
+) -> LongRoles:
+    """Decide the role of each column for all series together; labels may be in another file."""
     columns.check(table.path, table.names)
     first = table.first_rows()
-    label, value = label_and_value(first, columns)
-    assert label is not None
+    label, value = label_and_value(first, columns, labels_elsewhere=labels_elsewhere)
     taken = {label, *value, columns.by, columns.dataset, columns.order}
     if columns.score:
         roles = Roles(label, value, tuple(dict.fromkeys(columns.score)))
@@ -240,6 +241,9 @@ def find_long_roles(table: LongTable, columns: Columns) -> LongRoles:
             f"{table.path}: there must be a column of scores besides {quoted(table.names)}; "
             "name one with --score"
         )
+    if labels_elsewhere:
+        return LongRoles(replace(roles, label=None))
+    assert label is not None
     if columns.positive is None and not first.is_text(label):
         return LongRoles(roles)
     counts: dict[str, int] = {}

@@ -111,8 +111,14 @@ def read_labels(
             order=order,
             duplicates=duplicates,
             timezone=timezone,
+            start=start,
+            end=end,
+            id=ticket,
+            labels_by=key,
+            labels_all=points is not None and key is None,
         )
-        found = read_part(path, columns, part, variant)
+        table, labels = (path, None) if points is None else (Path(points), path)
+        found = read_part(table, columns, part, variant, labels)
         return replace(found, dataset=dataset or found.dataset, name=name or found.name)
     return read_labeled(
         path,
