@@ -281,7 +281,11 @@ def test_by_the_period(strategy, method):
     [
         ({"values": wave(30)}, 30, "the values repeat every 30 points"),
         ({}, 2, "median length of 3 anomalies, as there are no values"),
-        ({"values": np.zeros(50)}, 2, "median length of 3 anomalies, as the values show no period"),
+        (
+            {"values": np.zeros(50)},
+            2,
+            "median length of 3 anomalies, as the values show no period within 1,000 points",
+        ),
     ],
 )
 def test_automatically(given, length, reason):
@@ -291,7 +295,7 @@ def test_automatically(given, length, reason):
 
 def test_automatically_without_a_period_or_labels():
     noise = np.random.default_rng(0).random(500)
-    text = "`y_true` must be given, as the values show no period, got None"
+    text = "`y_true` must be given, as the values show no period within 1,000 points, got None"
     with pytest.raises(vuskit.InvalidInputError, match=text):
         vuskit.choose_buffer("auto", values=noise)
 
@@ -378,7 +382,8 @@ def test_values_without_a_finite_one_count_as_none():
             [
                 "auto: the values repeat every 12 points",
                 "auto: the values repeat every 1,200 points",
-                "auto: median length of 1 anomaly, as the values show no period",
+                "auto: median length of 1 anomaly, as the values show no period within "
+                "1,000 points",
             ],
             "buffer auto: period of the values (2 series), median anomaly length, values without "
             "period (1 series); 3 to 1,200 points",

@@ -688,7 +688,7 @@ BAD_OPTIONS = [
     ("vus_pr", {"max_buffer": -1}, "`max_buffer` must be an int >= 0, got -1"),
     ("vus_pr", {"max_buffer": 2.5}, "`max_buffer` must be an int >= 0, got 2.5"),
     ("vus_pr", {"max_buffer": True}, "`max_buffer` must be an int >= 0, got True"),
-    ("vus_pr", {"max_buffer": "8"}, "`max_buffer` must be an int >= 0 or one of 'auto'"),
+    ("vus_pr", {"max_buffer": "8"}, "`max_buffer` must be a number of points"),
     ("vus_pr", {"max_buffer": float("nan")}, "`max_buffer` must be an int >= 0, got nan"),
     ("vus_pr", {"max_buffer": float("inf")}, "`max_buffer` must be an int >= 0, got inf"),
     ("vus_pr", {"buffer": "period"}, "`values` must be given"),

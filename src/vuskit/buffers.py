@@ -281,7 +281,8 @@ def _automatic(values: ArrayLike | None, y_true: ArrayLike | None) -> tuple[int,
     period = None if values is None else estimate_period(values, max_lag=_LONGEST_AUTO)
     if period is not None:
         return period, f"the values repeat every {period} points"
-    why = "there are no values" if values is None else "the values show no period"
+    limit = f"the values show no period within {_LONGEST_AUTO:,} points"
+    why = "there are no values" if values is None else limit
     if y_true is None:
         raise BufferNotFoundError(f"`y_true` must be given, as {why}, got None")
     return _length_without_period(_event_lengths(y_true), why)
@@ -292,7 +293,7 @@ _IN_GENERAL = (
     (r"period of [\d,]+ points", "period"),
     (r"(median|mean) length of [\d,]+ anomal(y|ies)", r"\1 anomaly length"),
     (r", as there are no values", ", no values given"),
-    (r", as the values show no period", ", values without period"),
+    (r", as the values show no period within [\d,]+ points", ", values without period"),
     (r"number: given", "given"),
     (r"fallback: .*", "fallback"),
 )
@@ -392,7 +393,8 @@ def check_buffer(
         if word in _STRATEGIES:
             return word
         raise InvalidInputError(
-            f"`{name}` must be an int >= 0 or one of {', '.join(map(repr, _STRATEGIES))}, "
+            f"`{name}` must be a number of points (1 hour of minute data: 60) or one of "
+            f"{', '.join(map(repr, _STRATEGIES)).replace('_', '-')}, "
             f"got {buffer!r}{did_you_mean(word, _STRATEGIES)}"
         )
     length = check_int(name, buffer, minimum=0)

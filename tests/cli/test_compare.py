@@ -264,7 +264,7 @@ CASES = {
         "IForest 12, PCA 7, Random 12. Compare fewer detectors with --detector or --exclude, or "
         "rank missing values last with --missing worst",
     ),
-    "one_row": (lambda: wide_frame()[:1], [], "must have at least"),
+    "one_row": (lambda: wide_frame()[:1], [], "must hold at least 2 series to compare, got 1; for"),
     "one_column": (lambda: wide_frame()[["LOF"]], [], "for at least two detectors"),
     "scores": (
         lambda: wide_frame().assign(label=0),

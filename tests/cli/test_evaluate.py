@@ -344,6 +344,8 @@ def test_automatic_buffer_without_values(command):
     assert "median length of 2 anomalies, as there are no values" in err
     refused = command("evaluate", "x.csv", "--buffer", "period").err
     assert "needs the series itself; name its column with `--value`" in refused
+    refused = command("evaluate", "x.csv", "--buffer", "authors").err
+    assert refused.count("median-anomaly (not for published values)") == 1
 
 
 def test_settings_of_the_function(command, small):
@@ -425,6 +427,12 @@ CASES = {
     ),
     "measure.csv": ("label,A\n0,1\n1,2\n", ["--measure=vus_rp"], "did you mean 'vus_pr'?"),
     "buffer.csv": ("label,A\n0,1\n1,2\n", ["--buffer=priod"], "did you mean 'period'?"),
+    "hour.csv": (
+        "label,A\n0,1\n1,2\n",
+        ["--buffer=1h"],
+        "`--buffer` must be a number of points (1 hour of minute data: 60) or one of 'auto', "
+        "'period', 'fft', 'authors', 'median-anomaly', 'mean-anomaly', got '1h'",
+    ),
     "negative.csv": (
         "label,A\n0,1\n1,2\n",
         ["--buffer=-3"],
@@ -650,6 +658,10 @@ def test_intervals_of_one_series(command, tmp_path):
     assert f"({expected})" in shown
     assert f"[{low:.3f}, {high:.3f}]" in command(*line, "--latex").out
     frame[:300].to_csv(tmp_path / "one.csv", index=False)
-    assert "(no interval: 3 events, fewer than 8)" in command(*line).out
+    why = "no interval: 3 anomalies; an interval needs at least 8"
+    assert f"({why})" in command(*line).out
+    assert f"note: {why}" in command(*line, "--csv").err
+    spread = command(*line, "--spread", "bootstrap")
+    assert "--spread is for several series; for one use --interval 0.95" in spread.err
     several = command("evaluate", str(tmp_path / "one.csv"), "--interval=0.9", "--output=run")
     assert "`--interval` must be used with one series" in several.err

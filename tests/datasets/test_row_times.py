@@ -144,6 +144,11 @@ def test_repeated_times_are_refused_or_dropped(tmp_path):
     path = save(twice, tmp_path / "a")
     with pytest.raises(InvalidInputError, match=r"2 more rows at the same 'ts' in a \(first: 2026"):
         loaded(path)
+    mixed = save(pd.concat([series("a"), series("b")]), tmp_path / "long")
+    with pytest.raises(
+        InvalidInputError, match=r"'machine' seems to name .* use --by machine, --d"
+    ):
+        loaded(mixed)
     first, last = (loaded(path, duplicates=which) for which in ("first", "last"))
     assert first.scores[0].numbers.tolist() == frame["score"].tolist()
     assert last.scores[0].numbers[[3, 7]].tolist() == [9, 9]

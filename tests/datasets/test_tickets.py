@@ -206,8 +206,9 @@ def test_a_column_that_looks_like_a_key_is_named(tmp_path):
 
 def test_files_of_neither_labels_nor_intervals_are_told_both(tmp_path):
     scores = save_scores(tmp_path / "scores", "a")
-    labels = save_tickets(tmp_path / "x.csv", [(at(1), at(2))], ("opened_at", "closed_at"))
-    with pytest.raises(InvalidInputError, match="bounds of intervals with --start and --end"):
+    rows = [(at(9), at(10)), (at(1), at(2))]
+    labels = save_tickets(tmp_path / "x.csv", rows, ("opened_at", "closed_at"))
+    with pytest.raises(InvalidInputError, match="use --start opened_at --end closed_at"):
         read(scores / "a.csv", labels)
 
 

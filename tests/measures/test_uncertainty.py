@@ -58,7 +58,7 @@ def test_intervals_hold_their_values_and_are_reproducible():
         assert 0 < low < found[name] < high < 1
     wider = evaluate(labels, score, buffer=40, measures=AREAS, interval=0.99).intervals
     assert all(wider[name][0] < low for name, (low, _) in found.intervals.items())
-    assert "block bootstrap over 12 events and" in repr(found)
+    assert "block bootstrap over 12 anomalies and" in repr(found)
 
 
 def test_frames_have_columns_of_bounds():
@@ -91,7 +91,7 @@ def test_few_events_have_no_interval_but_a_reason():
     labels, score = series(events=7)
     found = evaluate(labels, score, buffer=40, measures=["vus_pr"], interval=0.95)
     assert math.isnan(found.intervals["vus_pr"][0])
-    assert str(found.intervals) == "no interval: 7 events, fewer than 8"
+    assert str(found.intervals) == "no interval: 7 anomalies; an interval needs at least 8"
 
 
 def test_a_perfect_score_has_no_interval():

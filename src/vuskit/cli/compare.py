@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 _FIGURES = (".pdf", ".svg", ".png")
 _NAME_ROOM = 24
 _MOST_GROUPS = 12
+_UNITS = {"series": "series", "dataset": "data sets"}
 _DRAWS = 20  # random scores of a series
 _RANDOM_POINTS = 2_000_000  # of all random scores, unless one of each series has more
 _MOST_POINTS = 20_000_000  # of all series
@@ -174,6 +175,11 @@ def compare(
         "missing": missing,
     }
     chosen = selected(results.frame, measure=main, **selecting)
+    if chosen.series < 2:
+        raise InvalidInputError(
+            f"`TABLE` must hold at least 2 {_UNITS[unit]} to compare, got {chosen.series}; for one "
+            "series, vuskit evaluate gives values and --interval 0.95, but no test"
+        )
     if chosen.left_out:
         say(chosen.left_out_text)
     if chosen.empty and missing == "drop":
@@ -221,7 +227,7 @@ def compare(
         datasets=_datasets(found),
         by_measure=None if by_measure is None else by_measure.by_title,
         by_buffer=None if ranks is None else ranks.by_buffer,
-        unit="series" if unit == "series" else "data sets",
+        unit=_UNITS[unit],
     )
     bayesian = None if rope is None else found.bayesian(rope=rope)
     answer = _Answer(found, verdict, means, by_measure, ranks, bayesian, unit)
@@ -405,8 +411,7 @@ class _Answer:
 
         notes = () if self.means is None else self.means.notes
         details = " ".join(note for note in notes if note.startswith(("Settings", "Buffer")))
-        unit = "series" if self.unit == "series" else "data sets"
-        return statement_of(self.verdict, self.found, unit=unit, details=details)
+        return statement_of(self.verdict, self.found, unit=_UNITS[self.unit], details=details)
 
     def to_latex(self, *, caption: str | None, label: str | None, width: int | None) -> str:
         """Return the tables; caption and label belong to the first."""

@@ -183,6 +183,10 @@ def _evaluate_one(request: Request, inputs: Inputs, interval: float | None) -> N
     for line in found.decisions:
         say(line, wrap=True)
     say_notes(found.notes)
+    if request.spread == "bootstrap":
+        say("note: --spread is for several series; for one use --interval 0.95")
+    if request.form == "csv":  # the other forms have these notes
+        say_notes(report.interval_notes)
     emit(
         request.form,
         report.to_dict(),

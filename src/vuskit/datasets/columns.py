@@ -379,10 +379,12 @@ def only_label_column(table: Table) -> str:
         if not table.is_text(name) and np.isin(table.numbers(name), (0, 1)).all()
     ]
     if len(found) != 1:
+        dates = [quote(name) for name in table.names if table.is_dated(name)]
+        first, last = dates if len(dates) == 2 else ("COLUMN", "COLUMN")
         raise InvalidInputError(
             f"{table.path}: exactly one column must hold labels (0 and 1), got {len(found)} among "
-            f"{quoted(table.names)}; name it with --label, or the bounds of intervals with --start "
-            "and --end"
+            f"{quoted(table.names)}; name it with --label, or, if the rows are intervals, use "
+            f"--start {first} --end {last}"
         )
     return found[0]
 

@@ -215,14 +215,25 @@ def in_time_order(table: Table, columns: Columns, series: str) -> Ordered:
         if columns.duplicates == "error":
             raise InvalidInputError(
                 f"{table.path}: there must be one row per time, got {same.size:,} more rows at "
-                f"the same {name!r} in {series} (first: {listed(shown)}); use --duplicates last or "
-                "--duplicates first to keep one, --by COLUMN if a column names the series, or "
-                "--order none if these are not the times of the rows"
+                f"the same {name!r} in {series} (first: {listed(shown)}); "
+                f"{_by_advice(table, columns, values)}, --duplicates last or --duplicates first to "
+                "keep one row, or --order none if these are not the times of the rows"
             )
         kind = f"rows dropped at a time that a {_other(columns.duplicates)} row has"
         decisions.append(Decision(kind, int(same.size), tuple(f"{series} {one}" for one in shown)))
         rank = np.delete(rank, same if columns.duplicates == "last" else same + 1)
     return Ordered(table.take(rank), Times(name, values[rank], times.zoned), (*decisions,), rank)
+
+
+def _by_advice(table: Table, columns: Columns, times: NDArray[Any]) -> str:
+    """Advise to name the column of the series: the one that makes times unique, if any."""
+    places = np.unique(times, return_inverse=True)[1]
+    for other in table.names:
+        if other not in (columns.by, columns.dataset) and table.is_text(other):
+            pairs = np.stack([places, table.distinct(other)[1]])
+            if np.unique(pairs, axis=1).shape[1] == table.length:
+                return f"column {other!r} seems to name the series: use --by {quote(other)}"
+    return "use --by COLUMN if a column names the series"
 
 
 def row_number_columns(table: Table) -> list[str]:

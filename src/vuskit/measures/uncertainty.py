@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vuskit._util.text import plural
 from vuskit.inputs import Labels, check_fraction
 from vuskit.measures.settings import EvaluationSettings
 
@@ -67,8 +68,9 @@ class IntervalTable(Mapping[str, tuple[float, float]]):
         if self.reason:
             return f"no interval: {self.reason}"
         return (
-            f"{100 * self.confidence:g}% interval: block bootstrap over {self.n_events:,} events "
-            f"and {self.n_quiet:,} quiet stretches, {self.resamples:,} resamples, seed {self.seed}"
+            f"{100 * self.confidence:g}% interval: block bootstrap over {self.n_events:,} "
+            f"anomalies and {self.n_quiet:,} quiet stretches, {self.resamples:,} resamples, "
+            f"seed {self.seed}"
         )
 
     def __repr__(self) -> str:
@@ -95,7 +97,8 @@ def intervals_of(
     events, quiet = _blocks(labels, longest)
     reason = ""
     if len(events) < _FEWEST_EVENTS:
-        reason = f"{len(events)} events, fewer than {_FEWEST_EVENTS}"
+        count = plural(len(events), "anomaly", "anomalies")
+        reason = f"{count}; an interval needs at least {_FEWEST_EVENTS}"
     elif len(quiet) < 2:
         reason = "no quiet stretches: buffers cover the series"
     bounds = dict.fromkeys(values, (float("nan"), float("nan")))

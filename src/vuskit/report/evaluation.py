@@ -20,7 +20,6 @@ from vuskit.measures.registry import Measure
 from vuskit.measures.results import Comparison
 from vuskit.measures.thresholds import ThresholdRule
 
-SCHEMA = "vuskit-evaluation-1"
 RECORD_FIELDS = (
     "score",
     "measure",
@@ -177,7 +176,6 @@ class EvaluationReport:
         """Return everything as plain data."""
         chance = self.chance
         return {
-            "schema": SCHEMA,
             "vuskit": __version__,
             "series": {
                 "name": self.name,

@@ -144,6 +144,8 @@ def _buffer(
                 f"`buffer` {settings.buffer} needs the series itself; name its column with "
                 "`value`, or use `buffer` median-anomaly"
             )
+            if settings.buffer == "authors":
+                reason += " (not for published values)"
         lacking = [measure.title for measure in wanted if measure.uses_buffer]
         if len(lacking) == len(wanted):
             raise InvalidInputError(reason) from error

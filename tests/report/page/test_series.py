@@ -78,7 +78,7 @@ def test_verdict_of_one_series():
     chance = found.chance.mean["vus_pr"]
     assert said["chance"].startswith(f"Random scores get {chance:.3f} on".replace("0.", "."))
     few = verdict_of_evaluation(report_of(labels[:500], {"good": good[:500]}, buffer=20)).sentences
-    assert few["interval"] == "No interval: 2 events, fewer than 8."
+    assert few["interval"] == "No interval: 2 anomalies; an interval needs at least 8."
     assert "significance" not in few
     page = series_page_html(found)
     assert all(html.escape(text) in page for text in said.values())

@@ -10,7 +10,13 @@ import pytest
 from studies.scored import SOME, make_several
 
 from vuskit.errors import InvalidInputError
-from vuskit.report.page.studies import study_sections, write_comparison, write_study
+from vuskit.report.page.studies import (
+    studies_text,
+    study_record,
+    study_sections,
+    write_comparison,
+    write_study,
+)
 from vuskit.studies import compare, run_study, summarize
 
 
@@ -68,15 +74,20 @@ def test_robustness_page(robust_files):
     assert "No series failed." in text
 
 
-def test_page_of_a_study_states_the_verdict_on_its_measures(robust):
+def test_page_text_and_json_of_a_study_state_the_verdict_on_its_measures(robust):
     (section,) = study_sections([robust])
     assert set(section.data["verdicts"]) == {"lag", "noise", "ratio"}
+    assert study_record(robust)["verdicts"] == section.data["verdicts"]
+    top, table = studies_text([robust]).split("\n\n")
+    assert table.startswith("measure")
+    said = " ".join(top.split())
     for kind, found in section.data["verdicts"].items():
         means = robust.by_series(kind).dropna().mean()
         title = {one.name: one.title for one in robust.measures}[means.idxmin()]
         leader = found["sentences"]["leader"]
         assert leader.startswith(f"{title} has the best mean standard deviation under {kind}, ")
         assert html.escape(leader) in section.html
+        assert f"{kind.capitalize()}: {leader}" in said
         assert "detectors" not in found["sentences"]["significance"]
 
 

@@ -223,10 +223,10 @@ def read_labeled(
     if order not in (None, NO_ORDER, *table.names):
         columns = replace(columns, order=NO_ORDER)  # a column of the scores in another file
     replace(columns, order=None).check(path, table.names)
-    ordered = in_time_order(table, columns, names[0])
-    table = ordered.table
     found, _ = label_and_value(table, columns, labels_elsewhere=True)
     column = found or only_label_column(table)
+    ordered = in_time_order(table, columns, names[0])
+    table = ordered.table
     labels, notes = read_label_column(table, column, positive)
     values, channels = _values(table, columns, labels.size)
     if points is not None and not channels:

@@ -524,19 +524,21 @@ def printed_tables(result: StudyResult) -> dict[str, pd.DataFrame]:
 
 
 def studies_text(results: Sequence[StudyResult]) -> str:
-    """Return the printed tables with their options."""
+    """Return verdicts and printed tables with their options."""
     parts = []
     for result in results:
         for title, frame in printed_tables(result).items():
-            lines = [TableLayout.of_frame(frame).to_text(_WIDTH)]
-            if len(results) > 1 or isinstance(result, TimingResult):
-                lines.insert(0, title)
-            lines += (
-                textwrap.fill(line, _WIDTH, break_on_hyphens=False, break_long_words=False)
-                for line in _options(result)
-            )
+            lines = [title] if len(results) > 1 or isinstance(result, TimingResult) else []
+            verdicts = _verdicts(result).items()
+            lines += [_filled(f"{spoken(name)}: {one}") for name, one in verdicts]
+            lines += [""] * bool(verdicts) + [TableLayout.of_frame(frame).to_text(_WIDTH)]
+            lines += map(_filled, _options(result))
             parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def studies_latex(results: Sequence[StudyResult]) -> str:
@@ -570,6 +572,7 @@ def study_record(result: StudyResult) -> dict[str, Any]:
     buffers = result.buffers
     facts = result.facts() | ({"buffers": buffers.to_dict()} if buffers else {})
     record: dict[str, Any] = {"study": result.kind, "failures": result.failures, "facts": facts}
+    record["verdicts"] = {name: one.to_dict() for name, one in _verdicts(result).items()}
     if isinstance(result, TimingResult):
         shown = ("summary", "parameters", "ratios", "joint_slopes", "slopes", "exponents")
         tables = {name: one for name, one in result.tables().items() if name in shown}
