@@ -25,7 +25,6 @@ from vuskit.errors import (
     VuskitError,
 )
 from vuskit.frames import evaluate_frame
-from vuskit.measures.auc import auc_pr, auc_roc
 from vuskit.measures.best import best_f_score, best_threshold
 from vuskit.measures.breakdown import EventTable, events
 from vuskit.measures.chance import ChanceLevel, chance_level
@@ -61,7 +60,7 @@ from vuskit.measures.surface import Surface, Volume, surface, volume
 from vuskit.measures.thresholds import Cascade, Quantile, Sigma, list_threshold_rules
 from vuskit.measures.ucr import ucr_score
 from vuskit.measures.uncertainty import IntervalTable
-from vuskit.measures.vus import range_auc_pr, range_auc_roc, vus_pr, vus_roc
+from vuskit.measures.vus import auc_pr, auc_roc, range_auc_pr, range_auc_roc, vus_pr, vus_roc
 
 from vuskit import sql  # isort: skip
 

@@ -13,7 +13,7 @@ import vuskit
 from vuskit.bench import Run, evaluate_inputs, run_plan
 from vuskit.bench.plan import parse_plan
 from vuskit.bench.run import open_scores
-from vuskit.cli._many_series import scores_entry
+from vuskit.cli.evaluate import scores_entry
 from vuskit.datasets import Columns, ScoredSeries, Series, open_inputs
 from vuskit.datasets.columns import Reading
 from vuskit.engine.run import ExecutorSettings, InProcessExecutor

@@ -396,7 +396,7 @@ def test_the_page_of_an_evaluation_in_memory(command, tables, tmp_path):
 
 
 def test_a_long_evaluation_recommends_a_run_folder(command, tables, monkeypatch):
-    monkeypatch.setattr("vuskit.cli._many_series._LONG_SECONDS", 0.0)
+    monkeypatch.setattr("vuskit.cli.evaluate._LONG_SECONDS", 0.0)
     outcome = command("evaluate", "scores", *FEW)
     assert outcome.code == 0
     assert outcome.err.count("left; to stop and resume, use --output RUN") == 1

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from vuskit.datasets import read_scores, read_series
-from vuskit.datasets.csv_dialect import Dialect, sniff_start
 from vuskit.datasets.readers.registry import recognize
-from vuskit.datasets.tables import column_names, open_table
+from vuskit.datasets.tables import Dialect, column_names, open_table, sniff_start
 from vuskit.errors import InvalidInputError
 
 VALUES = [0.5, -1.25, 3e-3, 12.0, 7.75]

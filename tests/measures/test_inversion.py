@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import vuskit
-from vuskit.measures.inversion import inverted_text, looks_inverted
+from vuskit.measures.results import inverted_text, looks_inverted
 
 N = 2000
 LABELS = (np.arange(N) // 20 % 20 == 7).astype(int)

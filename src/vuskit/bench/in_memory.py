@@ -56,8 +56,8 @@ from vuskit.inputs import missing_note
 from vuskit.intervals import Ints
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
 from vuskit.measures.evaluate import Evaluator
-from vuskit.measures.inversion import inverted_note
 from vuskit.measures.registry import Measure, Measures, resolve_measures
+from vuskit.measures.results import inverted_note
 from vuskit.measures.settings import EvaluationSettings
 
 if TYPE_CHECKING:

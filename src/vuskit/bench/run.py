@@ -40,8 +40,8 @@ from vuskit.engine import Status
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 from vuskit.measures.evaluate import NO_BUFFER
-from vuskit.measures.inversion import inverted_note
 from vuskit.measures.registry import Measure, list_measures, measure_called, measures_in_order
+from vuskit.measures.results import inverted_note
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.store.store import DATABASE, Named, Result, Start, Store, is_gone
 
@@ -545,6 +545,8 @@ class Run:
         """Return a warning about detectors whose scores look inverted; empty without any."""
         values = self.values()
         values = values[values["measure"] == "auc_roc"]
+        if not len(values):
+            return ""
         sizes = {one.title: (one.n_points, one.n_anomalies) for one in self.series()}
         found: dict[str, dict[str, float]] = {}
         means = values.groupby(["detector", "dataset", "series"], sort=False)["value"].mean()

@@ -26,7 +26,7 @@ from typer.core import TyperCommand
 from vuskit import __version__
 from vuskit._util.files import atomic_files, atomic_path, reason_of
 from vuskit._util.interrupts import begin_result
-from vuskit._util.tables import csv_text, plain_data
+from vuskit._util.tables import TableLayout, csv_text, plain_data
 from vuskit._util.text import escape_control, wrapped_table
 from vuskit.errors import InvalidInputError, VuskitError
 
@@ -120,6 +120,12 @@ def wrapped(text: str, indent: str = "  ") -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def number_table(header: list[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lay out a table that fits the terminal; integers get thousands separators."""
+    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    return TableLayout(header, cells).to_text(terminal_width())
 
 
 def emit(form: str, result: Any, *, text: Callable[[], str], **forms: Callable[[], str]) -> None:
@@ -240,6 +246,12 @@ def say_notes(notes: Iterable[str]) -> None:
     """Write notes of the library to standard error, with the options of the running command."""
     for note in notes:
         say(f"note: {_running.get().with_options(note)}")
+
+
+def say_list(title: str, lines: Sequence[str]) -> None:
+    """Write a titled list to standard error; nothing if it is empty."""
+    for line in (f"{title}:", *(f"  {line}" for line in lines)) if lines else ():
+        say(line)
 
 
 def _shown(parameter: Any) -> str:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from vuskit._util.text import did_you_mean, quoted
 from vuskit.alignment import ANCHORS, fill_missing_ends
-from vuskit.datasets.csv_dialect import is_number
-from vuskit.datasets.tables import Table, open_table
+from vuskit.datasets.tables import Table, is_number, open_table
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import rank_missing_lowest
 from vuskit.parameters import (
@@ -578,6 +577,8 @@ def filled_scores(
     path: Path, name: str, numbers: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], str | None]:
     """Return scores with missing ends filled, and a note about it."""
+    if np.isfinite(numbers).all():
+        return numbers, None
     filled = fill_missing_ends(numbers)
     missing = ~np.isfinite(filled.scores)
     if missing.any():
@@ -589,8 +590,6 @@ def filled_scores(
         )
     ends = ((filled.leading, "first"), (filled.trailing, "last"))
     shown = " and ".join(f"the {end} {count:,}" for count, end in ends if count)
-    if not shown:
-        return filled.scores, None
     points = "points" if filled.leading + filled.trailing > 1 else "point"
     return filled.scores, (
         f"{name} has no score at {shown} {points}, as is usual with windows; the nearest score "

@@ -36,7 +36,6 @@ from vuskit.datasets.columns import (
     roles_of_file,
     time_range,
 )
-from vuskit.datasets.csv_dialect import damaged_gzip
 from vuskit.datasets.layouts import (
     LAYOUTS,
     SHOWN,
@@ -80,6 +79,7 @@ from vuskit.datasets.tables import (
     SUFFIXES,
     Table,
     column_names,
+    damaged_gzip,
     named_columns,
     open_table,
     table_suffix,
@@ -627,9 +627,8 @@ def _matching(text: str, labels: Path | None) -> list[Path]:
             )
         return files
     path = Path(text)
-    if table_suffix(path) in SUFFIXES and not path.exists():
-        check_file(path)
-    check_exists(path)
+    if not path.exists():
+        check_file(path) if table_suffix(path) in SUFFIXES else check_exists(path)
     return files_in(path, labels) if path.is_dir() else [path]
 
 

@@ -22,9 +22,8 @@ from vuskit.datasets.columns import (
     interval_columns,
     series_column,
 )
-from vuskit.datasets.csv_dialect import is_number
 from vuskit.datasets.readers.registry import plain_name, recognize, stem
-from vuskit.datasets.tables import SUFFIXES, column_names, open_table, table_suffix
+from vuskit.datasets.tables import SUFFIXES, column_names, is_number, open_table, table_suffix
 from vuskit.errors import InvalidInputError
 
 SHOWN = 6  # names in a message

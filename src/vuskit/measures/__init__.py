@@ -7,4 +7,4 @@ first the measures of the VUS paper, then the others.
 from __future__ import annotations
 
 # isort: off
-from vuskit.measures import point, ranges, auc, vus, best, event, proximity, ucr  # noqa: F401
+from vuskit.measures import point, ranges, vus, best, event, proximity, ucr  # noqa: F401

@@ -25,9 +25,14 @@ from vuskit.inputs import (
     index_of,
     read_scores,
 )
-from vuskit.measures.inversion import FAR_BELOW_CHANCE, looks_inverted, warn_if_inverted
 from vuskit.measures.registry import Measure, Measures, resolve_measures, warn_undefined
-from vuskit.measures.results import Comparison, Evaluation
+from vuskit.measures.results import (
+    FAR_BELOW_CHANCE,
+    Comparison,
+    Evaluation,
+    looks_inverted,
+    warn_if_inverted,
+)
 from vuskit.measures.settings import (
     EvaluationSettings,
     SettingOptions,

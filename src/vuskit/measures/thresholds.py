@@ -17,7 +17,6 @@ from vuskit._util.optional import EntryPointGroup
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice, check_fraction
 from vuskit.intervals import Ints
-from vuskit.kernels._arrays import scratch
 
 __all__ = [
     "Cascade",
@@ -115,10 +114,8 @@ def _sum_of_squares(scores: NDArray[Any], mean: float) -> float:
     """Return the sum of squared deviations from the mean, in double precision."""
     # Work in chunks, because np.std would copy the whole score.
     total = 0.0
-    work = scratch("distances from the mean", (min(_CHUNK, scores.size),))
     for start in range(0, scores.size, _CHUNK):
-        chunk = scores[start : start + _CHUNK]
-        part = np.subtract(chunk, mean, out=work[: chunk.size], dtype=np.float64)
+        part = np.subtract(scores[start : start + _CHUNK], mean, dtype=np.float64)
         total += float(part.dot(part))
     return total
 
@@ -325,9 +322,7 @@ def looks_predicted(scores: NDArray[Any], threshold: Threshold) -> bool:
     return bool(((start == 0) | (start == 1)).all() and ((scores == 0) | (scores == 1)).all())
 
 
-def at_or_above(
-    scores: NDArray[Any], threshold: Threshold, out: NDArray[np.bool_] | None = None
-) -> NDArray[np.bool_]:
+def at_or_above(scores: NDArray[Any], threshold: Threshold) -> NDArray[np.bool_]:
     """Whether each score is at or above a threshold, without rounding large integers."""
     limit: Any = int(threshold) if isinstance(threshold, Integral) else threshold
     # Skip narrow NumPy scalars: they are exact, and may overflow when compared with 2**53.
@@ -339,7 +334,7 @@ def at_or_above(
         elif isinstance(limit, int):
             nearest = np.float64(limit)
             limit = nearest if int(nearest) >= limit else np.nextafter(nearest, np.inf)
-    above: NDArray[np.bool_] = np.greater_equal(scores, limit, out=out)
+    above: NDArray[np.bool_] = np.greater_equal(scores, limit)
     return above
 
 
@@ -359,7 +354,6 @@ def positions_from(scores: NDArray[Any], threshold: Threshold) -> Ints:
     found = []
     for start in range(0, scores.size, _WIDE_CHUNK):
         chunk = scores[start : start + _WIDE_CHUNK]
-        above = scratch("above", chunk.shape, np.bool_)
-        found.append(at_or_above(chunk, threshold, out=above).nonzero()[0])
+        found.append(at_or_above(chunk, threshold).nonzero()[0])
         found[-1] += start
     return found[0] if len(found) == 1 else np.concatenate(found)

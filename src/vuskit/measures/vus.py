@@ -1,20 +1,41 @@
-"""R-AUC and VUS: areas over all thresholds, with buffers around the anomalies."""
+"""AUC, R-AUC and VUS: areas over all thresholds, without and with buffers around anomalies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+import numpy as np
+
 from vuskit.algorithms import ALGORITHMS
 from vuskit.errors import InvalidInputError
 from vuskit.kernels.labels import JOURNAL
 from vuskit.measures.registry import MeasureProperties, measure
-from vuskit.measures.settings import EvaluationSettings, RangeAucOptions, VolumeOptions
+from vuskit.measures.settings import (
+    EvaluationSettings,
+    RangeAucOptions,
+    ScoreOptions,
+    VolumeOptions,
+)
 from vuskit.measures.workspace import Workspace
 from vuskit.parameters import one_of, whole
 
-__all__ = ["check_algorithm", "range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
+__all__ = [
+    "auc_pr",
+    "auc_roc",
+    "check_algorithm",
+    "range_auc_pr",
+    "range_auc_roc",
+    "vus_pr",
+    "vus_roc",
+]
 
+_AT_EVERY_POINT = MeasureProperties(
+    independent_of_anomalies=True,
+    threshold_free=True,
+    sequence_adapted=False,
+    parameter_free=True,
+)
 _AT_ONE_BUFFER = MeasureProperties(
     independent_of_anomalies=True,
     threshold_free=True,
@@ -31,6 +52,64 @@ _OVER_BUFFERS = MeasureProperties(
 
 _PVLDB = "doi:10.14778/3551793.3551830"
 _JOURNAL = "VUS: Effective and Efficient Accuracy Measures for Time-Series Anomaly Detection"
+
+
+@measure(
+    title="AUC-ROC",
+    family="auc",
+    group="paper",
+    reference="doi:10.1016/j.patrec.2005.10.010",
+    needs="levels",
+    settings=ScoreOptions,
+    properties=_AT_EVERY_POINT,
+)
+def auc_roc(work: Workspace, **settings: Unpack[ScoreOptions]) -> float:
+    """Return the area under the ROC curve, over every distinct score.
+
+    Equals ``sklearn.metrics.roc_auc_score``.
+
+    Examples
+    --------
+    >>> auc_roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    return work.ranked.plain_areas[0]
+
+
+@measure(
+    title="AUC-PR",
+    family="auc",
+    group="paper",
+    reference="doi:10.1145/1143844.1143874",
+    parameters={"interpolation": one_of("step", "trapezoid")},
+    needs="levels",
+    settings=ScoreOptions,
+    properties=_AT_EVERY_POINT,
+)
+def auc_pr(
+    work: Workspace, *, interpolation: str = "step", **settings: Unpack[ScoreOptions]
+) -> float:
+    """Return the area under the precision-recall curve, over every distinct score.
+
+    Parameters
+    ----------
+    interpolation : {"step", "trapezoid"}, default="step"
+        ``"step"`` equals ``sklearn.metrics.average_precision_score``. ``"trapezoid"`` joins the
+        points of the curve by straight lines, as in older published tables, and is too optimistic.
+
+    Examples
+    --------
+    >>> auc_pr([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.8333333333333333
+    """
+    if interpolation == "step":
+        return work.ranked.plain_areas[1]
+    levels = work.ranked.levels.with_hits()
+    found_before = np.concatenate(([0], levels.found[:-1]))
+    predicted_before = np.maximum(levels.predicted_before, 1)
+    before = np.where(levels.predicted_before > 0, found_before / predicted_before, 1.0)
+    jump = (levels.found - found_before) / work.labels.n_anomalous
+    return min(float((jump * (levels.found / levels.predicted + before)).sum()) / 2, 1.0)
 
 
 def check_algorithm(settings: EvaluationSettings, options: Mapping[str, Any]) -> None:

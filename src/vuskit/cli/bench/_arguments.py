@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vuskit._util.files import check_exists
-from vuskit._util.tables import TableLayout
 from vuskit.cli._options import EXECUTION, flag
-from vuskit.cli._output import say, terminal_width
 
 if TYPE_CHECKING:
     from vuskit.bench import Plan, Run
@@ -41,15 +38,3 @@ def plan_of(target: Path, *, allow_code: bool) -> Plan:
     run = open_run(target)
     is_plan = target.is_file() and not run.is_pack
     return load_plan(target) if is_plan else run.plan(allow_code=allow_code)
-
-
-def number_table(header: list[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Lay out a table that fits the terminal; integers get thousands separators."""
-    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
-    return TableLayout(header, cells).to_text(terminal_width())
-
-
-def say_list(title: str, lines: Sequence[str]) -> None:
-    """Write a titled list to standard error; nothing if it is empty."""
-    for line in (f"{title}:", *(f"  {line}" for line in lines)) if lines else ():
-        say(line)

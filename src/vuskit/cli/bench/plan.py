@@ -7,16 +7,23 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vuskit.cli._options import AllowCode, AsJson
-from vuskit.cli._output import chosen_format, emit, say, wrapped, write, write_file
+from vuskit.cli._output import (
+    chosen_format,
+    emit,
+    number_table,
+    say,
+    say_list,
+    wrapped,
+    write,
+    write_file,
+)
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
     Force,
     PlanFile,
     Reread,
     RunFolder,
-    number_table,
     plan_of,
-    say_list,
 )
 from vuskit.errors import InvalidInputError
 

@@ -21,7 +21,7 @@ from vuskit.cli._options import (
     option,
     series_option,
 )
-from vuskit.cli._output import chosen_format, emit, say
+from vuskit.cli._output import chosen_format, emit, say, say_list
 from vuskit.cli._progress import resumable
 from vuskit.cli.bench._arguments import (
     DEFAULT_PLAN,
@@ -30,7 +30,6 @@ from vuskit.cli.bench._arguments import (
     Reread,
     RunFolder,
     plan_of,
-    say_list,
 )
 
 if TYPE_CHECKING:

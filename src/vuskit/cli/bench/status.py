@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from vuskit._util.text import format_duration, plural
 from vuskit.cli._options import OUTPUT, AsJson, option
-from vuskit.cli._output import chosen_format, emit, say, wrapped
-from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, number_table, open_run
+from vuskit.cli._output import chosen_format, emit, number_table, say, wrapped
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, open_run
 
 if TYPE_CHECKING:
     from vuskit.bench import RunStatus

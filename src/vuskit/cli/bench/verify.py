@@ -9,9 +9,9 @@ import typer
 from vuskit._util.text import plural
 from vuskit.cli._exit_codes import ExitCode
 from vuskit.cli._options import EXECUTION, AllowCode, AsJson, flag, option, seed_option
-from vuskit.cli._output import chosen_format, emit, say
+from vuskit.cli._output import chosen_format, emit, say, say_list
 from vuskit.cli._progress import ProgressBar
-from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, open_run, say_list
+from vuskit.cli.bench._arguments import DEFAULT_PLAN, RunFolder, open_run
 from vuskit.errors import InvalidInputError
 
 if TYPE_CHECKING:

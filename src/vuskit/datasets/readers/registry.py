@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from vuskit._util.optional import EntryPointGroup
-from vuskit.datasets.csv_dialect import header_of
 from vuskit.datasets.series import Series
+from vuskit.datasets.tables import header_of
 from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
