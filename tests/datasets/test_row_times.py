@@ -120,6 +120,20 @@ def test_dates_in_a_column_of_any_name_give_the_order(tmp_path, kind, name):
     assert long.scores[0].numbers.tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize("form", ["seconds", "milliseconds"])
+@pytest.mark.parametrize("by", [None, "machine"])
+def test_epochs_in_a_column_of_any_name_are_no_scores(tmp_path, form, by):
+    frame = series().rename(columns={"ts": "zeit"})
+    mixed = frame.assign(zeit=FORMS[form](frame["zeit"])).sample(frac=1, random_state=1)
+    path = save(mixed, tmp_path / "a")
+    with pytest.raises(InvalidInputError, match=r"'zeit' .*the times of the rows.*--order zeit, or"):
+        loaded(path, by=by)
+    found = loaded(path, by=by, order="zeit")
+    assert found.scores[0].numbers.tolist() == frame["score"].tolist()
+    timed = loaded(save(mixed.assign(ts=frame["zeit"]), tmp_path / "b"), by=by)
+    assert [one.detector for one in timed.scores] == ["score"]
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "index", "__index_level_0__"])
 def test_rows_out_of_the_order_of_their_numbers_are_refused(tmp_path, kind, name):

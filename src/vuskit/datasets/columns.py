@@ -29,7 +29,7 @@ from vuskit.parameters import (
     text,
     whole,
 )
-from vuskit.times import TIME_NAMES, check_timezone, is_row_number
+from vuskit.times import TIME_NAMES, check_timezone, find_time_columns, is_row_number
 
 LABEL_NAMES = (
     "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
@@ -66,6 +66,7 @@ _NORMAL_WORDS = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regula
 TEXT_MARK = "text such as"
 _EMPTY = "None"
 _ALMOST_NUMBER = re.compile(r"\s*[+\-\u2212]?[\d.,\s]*\d\s?[^\d\s.,:/T-]{0,4}")  # 1,234.5 or 5 %
+_YEAR_2000, _YEAR_2100 = 946_684_800, 4_102_444_800  # in seconds since 1970
 _FEW = 12  # this many numbers may be increasing by chance
 _MOST_SHOWN = 6
 _MISSPELLED = 0.75  # minimum similarity of a misspelled name
@@ -252,7 +253,7 @@ def find_roles(table: Table, columns: Columns, *, labels_elsewhere: bool = False
     repeating = tuple(name for name in table.names if name not in used and _repeats(table, name))
     if columns.score:
         return Roles(label, value, tuple(dict.fromkeys(columns.score)), (), repeating)
-    return Roles(label, value, *_score_names(table, used, repeating), repeating)
+    return Roles(label, value, *_score_names(table, columns, used, repeating), repeating)
 
 
 def _repeats(table: Table, name: str) -> bool:
@@ -480,10 +481,11 @@ def _same_number(first: str, second: str) -> bool:
 
 
 def _score_names(
-    table: Table, taken: Collection[str | None], repeating: Collection[str]
+    table: Table, columns: Columns, taken: Collection[str | None], repeating: Collection[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the score columns and the ignored columns."""
     found, left_out, rising = [], list(table.unread), []
+    epochs: list[str] = []
     for name in table.names:
         if name in taken:
             continue
@@ -493,11 +495,39 @@ def _score_names(
         scores = table.numbers(name)
         if only_rises(scores):
             rising.append(name)
+        elif look_like_epochs(scores):
+            epochs.append(name)
         elif is_second_label(name, scores):
             left_out.append(second_label(name))
         else:
             found.append(name)
+    left_out += epochs_left_out(table, columns, epochs)
     return scores_or_rising(found, rising, left_out)
+
+
+def look_like_epochs(numbers: NDArray[np.float64]) -> bool:
+    """Whether all numbers are integers like epochs from 2000 to 2100, in s, ms, us or ns.
+
+    Examples
+    --------
+    >>> look_like_epochs(np.array([1.7e12, 1.6e12])), look_like_epochs(np.array([1.7e9, 0.5]))
+    (True, False)
+    """
+    whole_numbers = numbers.size > 0 and bool((numbers == np.floor(numbers)).all())
+    ends = (numbers.min() / _YEAR_2000, numbers.max() / _YEAR_2100) if whole_numbers else ()
+    return bool(ends) and any(ends[0] >= unit >= ends[1] for unit in (1, 1e3, 1e6, 1e9))
+
+
+def epochs_left_out(table: Table, columns: Columns, epochs: Sequence[str]) -> list[str]:
+    """Return ignored columns of epochs; refuse them if no other column has the times of rows."""
+    dated = [name for name in table.names if table.is_dated(name)]
+    if epochs and columns.order is None and not find_time_columns(table.names, dated):
+        raise InvalidInputError(
+            f"{table.path}: column {epochs[0]!r} must be a score or the times of the rows, got "
+            f"integers such as {table.first_cell(epochs[0])}, which may be both; use --order "
+            f"{quote(epochs[0])}, or name the scores with --score"
+        )
+    return [f"{name} (looks like times; select it with --score)" for name in epochs]
 
 
 def is_place(table: Table, name: str) -> bool:

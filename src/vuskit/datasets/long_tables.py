@@ -21,9 +21,11 @@ from vuskit.datasets.columns import (
     Roles,
     anomalous_words,
     check_column,
+    epochs_left_out,
     is_place,
     is_second_label,
     label_and_value,
+    look_like_epochs,
     place_shown,
     scores_or_rising,
     second_label,
@@ -235,7 +237,7 @@ def find_long_roles(
     if columns.score:
         roles = Roles(label, value, tuple(dict.fromkeys(columns.score)))
     else:
-        roles = Roles(label, value, *_score_names(table, first, taken))
+        roles = Roles(label, value, *_score_names(table, first, columns, taken))
     if not roles.scores:
         raise InvalidInputError(
             f"{table.path}: there must be a column of scores besides {quoted(table.names)}; "
@@ -259,7 +261,7 @@ def find_long_roles(
 
 
 def _score_names(
-    table: LongTable, first: Table, taken: set[str | None]
+    table: LongTable, first: Table, columns: Columns, taken: set[str | None]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the score columns and the ignored columns."""
     left_out: list[str] = []
@@ -273,9 +275,10 @@ def _score_names(
     long = bool((np.diff(table.bounds) > _FEW).any())
     rising = set(candidates) if long else set()
     labels = {name for name in candidates if name.strip().lower() in LABEL_NAMES}
+    epochs = set(candidates)
     last: dict[str, float] = {}
     for start, rows in table.blocks(candidates):
-        undecided = [name for name in candidates if name in rising | labels]
+        undecided = [name for name in candidates if name in rising | labels | epochs]
         if not undecided:
             break
         bounds = table.bounds[np.searchsorted(table.bounds, start) :]
@@ -284,11 +287,14 @@ def _score_names(
             numbers = rows.numbers(name)
             if not is_second_label(name, numbers):
                 labels.discard(name)
+            if not look_like_epochs(numbers):
+                epochs.discard(name)
             rises = numbers > np.concatenate([[last.get(name, -np.inf)], numbers[:-1]])
             rises[begins] = True
             if not rises.all():
                 rising.discard(name)
             last[name] = float(numbers[-1])
     left_out += [second_label(name) for name in candidates if name in labels - rising]
-    scores = [name for name in candidates if name not in rising | labels]
+    left_out += epochs_left_out(first, columns, [n for n in candidates if n in epochs - rising])
+    scores = [name for name in candidates if name not in rising | labels | epochs]
     return scores_or_rising(scores, [name for name in candidates if name in rising], left_out)
