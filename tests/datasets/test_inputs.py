@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 
 from vuskit.alignment import align_scores
+from vuskit.bench import Run, evaluate_inputs, run_plan
+from vuskit.bench.plan import make_plan
 from vuskit.datasets.columns import Columns
 from vuskit.datasets.inputs import load_source, open_inputs
 from vuskit.errors import InvalidInputError
+from vuskit.measures.settings import EvaluationSettings
 
 N = 40
 rng = np.random.default_rng(0)
@@ -206,6 +209,53 @@ def test_windows_may_differ_by_detector(tmp_path):
     assert found["lof"].numbers.tolist() == expected.tolist()
     assert [found[name].note for name in ("ae", "lof")] == [None, "lof: windows of 5 points"]
     assert "must be one score per label" in str(found["far"].numbers)
+
+
+def test_windows_by_detector(tmp_path):
+    labels = labels_of("x")
+    scores = {"ae": rng.random(N), "lof": rng.random(N - 4), "mp": rng.random(N - 9)}
+    for series in "ab":
+        (tmp_path / "labels").mkdir(exist_ok=True)
+        np.save(tmp_path / "labels" / f"{series}.npy", labels)
+        for name, score in scores.items():
+            (tmp_path / "scores" / name).mkdir(parents=True, exist_ok=True)
+            np.save(tmp_path / "scores" / name / f"{series}.npy", score)
+    reading = {"labels": str(tmp_path / "labels"), "align": "end"}
+
+    def opened(window):
+        return open_inputs(tmp_path / "scores", **reading, window=window)
+
+    inputs = opened({"lof": 5, "mp": "auto"})
+    found = {score.detector: score for score in load_source(inputs[0]).scores}
+    assert found["ae"].numbers.tolist() == scores["ae"].tolist()
+    for name, window in (("lof", 5), ("mp", 10)):
+        expected = align_scores(scores[name], N, window=window, at="end")
+        assert found[name].numbers.tolist() == expected.tolist()
+        assert found[name].aligned == ("end", window)
+    texts = ("end of windows of 5 points (lof)", "end of windows of 10 points (mp)")
+    settings = EvaluationSettings(buffer=2)
+    values = evaluate_inputs(inputs, measures="auc_pr", settings=settings)
+    assert values.alignments() == texts
+    with pytest.raises(
+        InvalidInputError, match=r"`window` .*'ae', 'lof'.*got 'loff'; did you mean"
+    ):
+        opened({"loff": 5})
+    with pytest.raises(InvalidInputError, match=r"one score per label"):
+        raise load_source(opened({"lof": 5})[0]).scores[2].numbers
+
+    def run(window):
+        entry = {"folder": str(tmp_path / "scores"), **reading}
+        document = {
+            "folder": str(tmp_path / "run"),
+            "scores": [entry | {"window": window}],
+            "evaluate": [{"measures": ["auc_pr"], "buffer": 2}],
+        }
+        return run_plan(make_plan(document, base=tmp_path, name="plan"))
+
+    assert run({"lof": 5, "mp": "auto"}).progress.failed == 0
+    assert Run(tmp_path / "run").alignments() == texts
+    with pytest.raises(InvalidInputError, match=r"got 'loff'; did you mean 'lof'"):
+        run({"loff": 5})
 
 
 def test_numbers_with_units_are_named(tmp_path):

@@ -126,7 +126,7 @@ def test_epochs_in_a_column_of_any_name_are_no_scores(tmp_path, form, by):
     frame = series().rename(columns={"ts": "zeit"})
     mixed = frame.assign(zeit=FORMS[form](frame["zeit"])).sample(frac=1, random_state=1)
     path = save(mixed, tmp_path / "a")
-    with pytest.raises(InvalidInputError, match=r"'zeit' .*the times of the rows.*--order zeit, or"):
+    with pytest.raises(InvalidInputError, match=r"'zeit' .* times of the rows.*--order zeit, or"):
         loaded(path, by=by)
     found = loaded(path, by=by, order="zeit")
     assert found.scores[0].numbers.tolist() == frame["score"].tolist()

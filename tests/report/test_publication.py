@@ -187,6 +187,8 @@ def test_counts_failures_settings_and_buffers():
     assert re.search(r"^Bad( +[^\w\s]){5}$", text, re.MULTILINE)
     assert re.search(r"^series +4 +3 +4 +11$", text, re.MULTILINE)
     assert "Without a value, of 12 series: PCA: 1 TIMEOUT; Bad: 12 ERROR." in text
+    assert "Without PCA, 12 series have values of all detectors, not 11." in text
+    assert "Without PCA" not in publication_table(made()).to_text(100)
     assert "Settings: buffer=5." in text
     assert "Buffer 5 to 9 points." in text
 

@@ -30,7 +30,7 @@ from vuskit.bench.plan import Plan, ScoresFolder, SeriesFolder, SyntheticSeries
 from vuskit.bench.series import SeriesRef, SeriesSource, describe_series
 from vuskit.datasets import Collection
 from vuskit.datasets.collection import read_collection
-from vuskit.datasets.columns import Columns
+from vuskit.datasets.columns import Columns, check_windows, window_of
 from vuskit.datasets.inputs import FileSource, TableSource, files_in, open_inputs
 from vuskit.datasets.layouts import expression_of, key_column
 from vuskit.datasets.readers.labels import read_labeled
@@ -420,8 +420,9 @@ def _selected(
     """Imported scores of the detectors that the plan selects."""
     if not found:
         notes.append(f"{request.folder}: no scores found")
-    elif request.detectors:
-        labels = list(dict.fromkeys(job.label for job in found))
+    labels = list(dict.fromkeys(job.label for job in found))
+    check_windows(request.window, labels, f"{where}.window")
+    if found and request.detectors:
         wanted = match_names(labels, request.detectors, argument=f"{where}.detectors")
         found = [job for job in found if job.label in wanted]
     return found
@@ -464,7 +465,13 @@ def _tables(
         digest = file_digest(file.path)
         for column in columns:
             yield ImportJob(
-                ref, str(file.path.resolve()), column, column, digest, request.align, request.window
+                ref,
+                str(file.path.resolve()),
+                column,
+                column,
+                digest,
+                request.align,
+                window_of(request.window, column),
             )
 
 
@@ -494,16 +501,21 @@ def _any_form(
         names = one.dataset, one.series
         try:
             ref = _own_content(source, names, catalog, owners)
-            decisions += one.load().decisions
+            loaded = one.load()
         except InvalidInputError as error:
             notes.append(f"skipped a series that cannot be read: {error}")
             continue
         finally:
             progress(place + 1)
+        decisions += loaded.decisions
+        read = {score.detector: score for score in loaded.scores}
         known = replace(ref, dataset=one.dataset or ref.dataset, name=one.series)
         for score in one.scores:
             if score.path not in digests:
                 digests[score.path] = file_digest(score.path)
+            window, aligned = score.window, read[score.detector].aligned
+            if window == "auto" and not isinstance(read[score.detector].numbers, Exception):
+                window = None if aligned is None else aligned[1]
             yield ImportJob(
                 known,
                 str(score.path.resolve()),
@@ -511,7 +523,7 @@ def _any_form(
                 score.detector,
                 digests[score.path],
                 request.align,
-                request.window,
+                window,
                 one.part,
                 reading=tuple(request.reading().items()),
             )
@@ -560,7 +572,7 @@ def _named_files(
                     label,
                     file_digest(path),
                     request.align,
-                    request.window,
+                    window_of(request.window, label),
                 )
     others = [key for key in keys if key not in taken]
     if others:

@@ -87,6 +87,7 @@ class EvaluatedScore:
     filled: int = 0  # points at the ends without a score, which got the nearest one
     missing: int = 0  # points without a score, which rank below all others
     path: Path | None = None
+    aligned: tuple[str, int] | None = None  # anchor and length of the windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +180,8 @@ class Values:
 
     def alignments(self) -> tuple[str, ...]:
         """How window scores were aligned to points."""
-        saved = [one for series in self.series for one in series.sources]
-        found = {
-            (one.align or "center", one.window)
-            for one in saved
-            if isinstance(one, FileSource) and one.window is not None
-        }
-        return alignment_texts(found)
+        scores = [one for series in self.series for one in series.scores]
+        return alignment_texts((one.detector, *one.aligned) for one in scores if one.aligned)
 
     @property
     def detectors(self) -> tuple[str, ...]:
@@ -629,6 +625,7 @@ class InputEvaluator:
             filled=one.filled,
             missing=one.missing,
             path=one.path,
+            aligned=one.aligned,
         )
 
     def _computed(

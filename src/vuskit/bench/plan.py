@@ -101,7 +101,7 @@ name = "random"
 # folder = "my_scores"          # one file per series of this plan and detector, .npy or .csv
 # pattern = "{detector}/{dataset}/{series}.npy"
 # align = "center"              # for window scores; or "start", "end"
-# window = 100
+# window = 100                  # or "auto", or by detector: { LOF = 64, AE = 100 }
 
 # [[scores]]
 # folder = "my_scores"          # csv, tsv, parquet, Arrow, npy or npz, also .gz; no [[series]]

@@ -33,7 +33,7 @@ from vuskit.bench.permission import (
 from vuskit.bench.plan import Plan, parse_plan, planned_folder
 from vuskit.bench.series import RunSeries, SeriesSource
 from vuskit.datasets import ScoredSeries
-from vuskit.datasets.columns import Columns
+from vuskit.datasets.columns import Columns, Windows
 from vuskit.datasets.inputs import Inputs, alignment_texts, open_inputs, select_sources
 from vuskit.datasets.series import SeriesName
 from vuskit.engine import Status
@@ -400,8 +400,8 @@ class Run:
         """
         _, planned = self._planned()
         found = {
-            (result.about["align"], result.about["window"])
-            for _, result in planned
+            (named.detector, result.about["align"], result.about["window"])
+            for named, result in planned
             if result is not None and result.kind == Kind.IMPORT and "window" in result.about
         }
         return alignment_texts(found)
@@ -977,7 +977,7 @@ def open_scores(
     pattern: str | None = None,
     columns: Columns | None = None,
     align: str | None = None,
-    window: int | str | None = None,
+    window: Windows = None,
     select: str | Iterable[str] | None = None,
 ) -> Inputs:
     """Open series with scores: a benchmark run, or everything that ``vuskit evaluate`` reads.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,6 +190,32 @@ class Columns(Checked):
         return set(_NO_SCORES - {name.strip().lower() for _, name in self.named()})
 
 
+Window: TypeAlias = int | str | None
+Windows: TypeAlias = Window | Mapping[str, int | str]
+
+
+def _check_windows(name: str, value: Any) -> Any:
+    check = whole(1, word="auto")
+    if not isinstance(value, Mapping):
+        return check(name, value)
+    return {detector: check(f"{name}.{detector}", one) for detector, one in value.items()}
+
+
+def window_of(windows: Windows, detector: str) -> Window:
+    """Return the window of a detector; None: its scores are those of points."""
+    return windows.get(detector) if isinstance(windows, Mapping) else windows
+
+
+def check_windows(windows: Windows, detectors: Collection[str], name: str = "window") -> None:
+    """Check that windows by detector name detectors with scores."""
+    for detector in windows if isinstance(windows, Mapping) else ():
+        if detector not in detectors:
+            raise InvalidInputError(
+                f"`{name}` must name detectors among {quoted(sorted(detectors))}, "
+                f"got {detector!r}{did_you_mean(detector, sorted(detectors))}"
+            )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reading(Columns):
     """How to read scores: the columns, and the other options of `open_inputs`."""
@@ -206,9 +232,9 @@ class Reading(Columns):
     align: str | None = param(
         None, one_of(*ANCHORS), "Point of the window that a score belongs to.", metavar="POINT"
     )
-    window: int | str | None = param(
+    window: Windows = param(
         None,
-        whole(1, word="auto"),
+        Check("'auto', an int >= 1, or a table of these by detector", _check_windows),
         "Window length in points; auto: from the number of scores, for each detector.",
         metavar="N|auto",
     )
@@ -513,9 +539,10 @@ def look_like_epochs(numbers: NDArray[np.float64]) -> bool:
     >>> look_like_epochs(np.array([1.7e12, 1.6e12])), look_like_epochs(np.array([1.7e9, 0.5]))
     (True, False)
     """
-    whole_numbers = numbers.size > 0 and bool((numbers == np.floor(numbers)).all())
-    ends = (numbers.min() / _YEAR_2000, numbers.max() / _YEAR_2100) if whole_numbers else ()
-    return bool(ends) and any(ends[0] >= unit >= ends[1] for unit in (1, 1e3, 1e6, 1e9))
+    if not numbers.size or not (numbers == np.floor(numbers)).all():
+        return False
+    first, last = numbers.min() / _YEAR_2000, numbers.max() / _YEAR_2100
+    return any(first >= unit >= last for unit in (1, 1e3, 1e6, 1e9))
 
 
 def epochs_left_out(table: Table, columns: Columns, epochs: Sequence[str]) -> list[str]:

@@ -29,12 +29,16 @@ from vuskit.datasets.columns import (
     TEXT_MARK,
     Columns,
     Roles,
+    Window,
+    Windows,
+    check_windows,
     filled_scores,
     interval_columns,
     lowest_scores,
     read_label_column,
     roles_of_file,
     time_range,
+    window_of,
 )
 from vuskit.datasets.layouts import (
     LAYOUTS,
@@ -122,6 +126,7 @@ class LoadedScore:
     missing: int = 0  # points without a score, which rank below all others
     path: Path | None = None
     note: str | None = None
+    aligned: tuple[str, int] | None = None  # anchor and length of the windows
 
 
 @dataclass(frozen=True)
@@ -210,7 +215,7 @@ def open_inputs(
     pattern: str | None = None,
     columns: Columns | None = None,
     align: str | None = None,
-    window: int | str | None = None,
+    window: Windows = None,
     select: str | Iterable[str] | None = None,
 ) -> Inputs:
     r"""Find series with scores; each is read on demand.
@@ -229,9 +234,10 @@ def open_inputs(
         Roles of columns. Default: found by name.
     align : {"start", "center", "end"}, optional
         Point of the window that a score belongs to.
-    window : int or "auto", optional
+    window : int, "auto" or mapping, optional
         Length of the windows of the scores, in points. ``"auto"``: one more than there are points
-        without a score, for each detector.
+        without a score, for each detector. ``{"lof": 64}``: by detector; the scores of others are
+        those of points.
     select : str or iterable of str, optional
         Selects series by name, such as ``"ECG/*"``.
 
@@ -263,7 +269,11 @@ def open_inputs(
         window,
     )
     with plain_stdin_errors():
-        return select_sources(_open(source, request), select)
+        found = _open(source, request)
+    of_files = [one for one in found.entries if isinstance(one, FileSource)]
+    check_windows(window, {score.detector for one in of_files for score in one.scores})
+    with plain_stdin_errors():
+        return select_sources(found, select)
 
 
 @dataclass(frozen=True)
@@ -274,7 +284,7 @@ class _Request:
     pattern: str | None
     columns: Columns
     align: str | None
-    window: int | str | None
+    window: Windows
 
     def __post_init__(self) -> None:
         if self.align is not None:
@@ -432,6 +442,7 @@ class SavedScore:
     detector: str
     path: Path
     column: str
+    window: Window = None
 
 
 @dataclass(frozen=True)
@@ -445,7 +456,6 @@ class FileSource:
     scores: tuple[SavedScore, ...]
     columns: Columns = field(default_factory=Columns)
     align: str | None = None
-    window: int | str | None = None
     left_out: tuple[str, ...] = ()
 
     @property
@@ -468,7 +478,7 @@ class FileSource:
     @property
     def place(self) -> Path | None:
         """The file, if it holds labels and scores and is read by default rules."""
-        plain = self.columns == Columns() and self.window is None
+        plain = self.columns == Columns() and all(one.window is None for one in self.scores)
         return self.labels.path if plain and len(self.files) == 1 else None
 
     def read(self) -> ScoredSeries:
@@ -555,12 +565,14 @@ class FileSource:
             numbers = numbers if rank is None else numbers[rank]
             n = series.n_points
             got = f"{numbers.size} scores and {n} labels; "
-            aligned = aligned_scores(numbers, n, self.window, self.align, got)
+            aligned = aligned_scores(numbers, n, one.window, self.align, got)
             found = _without_missing(one.path, one.detector, aligned, nan)
-            if self.window != "auto" or numbers.size == n:
+            if numbers.size == n:
                 return found
-            told = f"{one.detector}: windows of {n - numbers.size + 1:,} points"
-            return replace(found, note="; ".join(filter(None, (told, found.note))))
+            length = n - numbers.size + 1
+            told = f"{one.detector}: windows of {length:,} points" if one.window == "auto" else None
+            note = "; ".join(filter(None, (told, found.note))) or None
+            return replace(found, note=note, aligned=(self.align or "center", length))
         except (VuskitError, OSError) as error:
             return LoadedScore(one.detector, error, path=one.path)
 
@@ -584,7 +596,7 @@ def _without_missing(path: Path, detector: str, numbers: Scores, nan: str) -> Lo
 
 
 def aligned_scores(
-    scores: Scores, n_points: int, window: int | str | None, align: str | None, got: str = ""
+    scores: Scores, n_points: int, window: Window, align: str | None, got: str = ""
 ) -> Scores:
     """Return one score per point; an error proposes options and names no file."""
     if scores.size == n_points:
@@ -598,10 +610,23 @@ def aligned_scores(
     raise InvalidInputError(f"there must be one score per label, got {got}{advice}")
 
 
-def alignment_texts(found: Iterable[tuple[str, int | str]]) -> tuple[str, ...]:
-    """Describe how scores of windows were aligned, by anchor and length of the windows."""
-    lengths = [(at, f"{w:,} points" if isinstance(w, int) else "any length") for at, w in found]
-    return tuple(f"{at} of windows of {length}" for at, length in sorted(lengths))
+def alignment_texts(found: Iterable[tuple[str, str, int | str]]) -> tuple[str, ...]:
+    """Describe how scores of windows were aligned, by detector, anchor and length of the windows.
+
+    Examples
+    --------
+    >>> alignment_texts([("LOF", "center", 64), ("AE", "center", 100)])
+    ('center of windows of 64 points (LOF)', 'center of windows of 100 points (AE)')
+    """
+    detectors: dict[tuple[str, int | str], set[str]] = {}
+    for detector, at, length in found:
+        detectors.setdefault((at, length), set()).add(detector)
+    texts = []
+    for at, length in sorted(detectors, key=lambda one: (one[0], str(one[1]).zfill(20))):
+        points = f"{length:,} points" if isinstance(length, int) else "any length"
+        named = f" ({', '.join(sorted(detectors[at, length]))})" if len(detectors) > 1 else ""
+        texts.append(f"{at} of windows of {points}{named}")
+    return tuple(texts)
 
 
 def find_files(paths: Sequence[str | Path], labels: Path | None) -> tuple[Path, tuple[Path, ...]]:
@@ -730,7 +755,8 @@ def _own(
         detector = "score" if column == "0" and labels.path != file.path else column
         if names.detector is not None:
             detector = f"{names.detector} {column}" if several else names.detector
-        scores.append(SavedScore(detector, file.path, column))
+        window = window_of(request.window, detector)
+        scores.append(SavedScore(detector, file.path, column, window))
     return FileSource(
         dataset,
         names.series,
@@ -739,7 +765,6 @@ def _own(
         tuple(scores),
         request.columns,
         request.align,
-        request.window,
         file.roles.left_out if labels.path == file.path else (),
     )
 

@@ -17,6 +17,7 @@ from vuskit.datasets.columns import (
     KEY_NAMES,
     Columns,
     Roles,
+    Windows,
     check_column,
     id_column,
     interval_columns,
@@ -215,7 +216,7 @@ class LabelFiles:
         path: Path,
         root: Path,
         columns: Columns,
-        window: int | str | None,
+        window: Windows,
         series: Sequence[str],
         notes: list[str],
     ) -> None:

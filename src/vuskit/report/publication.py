@@ -422,8 +422,8 @@ def publication_table(
     places, table = _mean_of_seeds(rows, chosen, names)
     cells = _Maker(places, table, names, datasets, random, kind, by, rank, seed).cells(higher)
     order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
-    failures = _failures(rows, names)
-    notes = [*_notes(rows, failures, titles, evaluated.alignments() if evaluated else ())]
+    failures, gain = _failures(rows, names)
+    notes = [*_notes(rows, failures, gain, titles, evaluated.alignments() if evaluated else ())]
     notes += [f"No chance level of {titles[name]}: {why}." for name, why in without_chance.items()]
     return PublicationTable(
         cells=cells,
@@ -802,8 +802,27 @@ def _chance_levels(
 # -- words -------------------------------------------------------------------------------------
 
 
-def _failures(rows: list[_Row], detectors: Sequence[str]) -> dict[str, str]:
-    """Count the series without a value of a shown measure by detector, with their statuses."""
+def _gain_text(complete: Mapping[str, set[_Place]]) -> str:
+    """Say whose exclusion adds most common series, given the series with values by detector."""
+    known = {name: places for name, places in complete.items() if places}
+    if len(known) < 3:
+        return ""
+
+    def common_without(left_out: str | None) -> int:
+        return len(set.intersection(*(known[name] for name in known if name != left_out)))
+
+    best = max(known, key=common_without)
+    gained, now = common_without(best), common_without(None)
+    if gained == now:
+        return ""
+    return f"Without {best}, {gained:,} series have values of all detectors, not {now:,}."
+
+
+def _failures(rows: list[_Row], detectors: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Count the series without a value of a shown measure by detector, with their statuses.
+
+    The text says whose exclusion adds most common series.
+    """
     total = len({row.place for row in rows})
     known: dict[tuple[_Place, str], set[str]] = {}
     statuses: dict[str, dict[_Place, str]] = {}
@@ -816,20 +835,24 @@ def _failures(rows: list[_Row], detectors: Sequence[str]) -> dict[str, str]:
             if own.get(row.place, _UNDEFINED) == _UNDEFINED:
                 own[row.place] = _UNDEFINED if row.status == _OK else str(row.status)
     wanted = set().union(*known.values())
-    complete = Counter(name for (_, name), measures in known.items() if measures == wanted)
+    complete: dict[str, set[_Place]] = {name: set() for name in detectors}
+    for (place, name), measures in known.items():
+        if measures == wanted and name in complete:
+            complete[name].add(place)
     found = {}
     for name in detectors:
-        lacking = total - complete[name]
+        lacking = total - len(complete[name])
         if lacking:
             kinds = Counter(sorted(statuses.get(name, {}).values(), key=lambda k: k == _UNDEFINED))
             said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
             found[name] = said or f"{lacking:,}"
-    return found
+    return found, _gain_text(complete)
 
 
 def _notes(
     rows: list[_Row],
     failures: Mapping[str, str],
+    gain: str,
     titles: Mapping[str, str],
     alignments: Sequence[str],
 ) -> Iterator[str]:
@@ -841,6 +864,8 @@ def _notes(
         total = len({row.place for row in rows})
         listed = "; ".join(f"{name}: {count}" for name, count in failures.items())
         yield f"Without a value, of {plural(total, 'series', 'series')}: {listed}."
+    if gain:
+        yield gain
     settings = _known(row.settings for row in rows)
     if settings:
         yield f"Settings: {settings[0]}."

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vuskit.datasets.columns import (
     Columns,
+    Windows,
     interval_columns,
     label_and_value,
     only_label_column,
@@ -54,7 +55,7 @@ def read_labels(
     positive: str | None = None,
     series: str | None = None,
     points: str | None = None,
-    window: int | str = 1,
+    window: Windows = 1,
     variant: int = 0,
     part: Mapping[str, str] | None = None,
     score: Sequence[str] = (),
@@ -167,7 +168,7 @@ def read_labeled(
     positive: str | None = None,
     series: str | None = None,
     points: str | None = None,
-    window: int | str = 1,
+    window: Windows = 1,
     variant: int = 0,
     order: str | None = None,
     duplicates: str = "error",
@@ -201,7 +202,7 @@ def read_labeled(
         scored = in_time_order(opener(Path(points)), columns, names[0])
         if scored.times is not None:
             window = 1
-        elif isinstance(window, str):
+        elif not isinstance(window, int):
             raise InvalidInputError(
                 f"`window` must be a number of points for intervals without times, got {window!r}; "
                 "give the number, or labels of points"
