@@ -20,12 +20,12 @@ from vuskit.bench import (
 from vuskit.bench.expand import expand_plan
 from vuskit.bench.jobs import EvaluateJob, ImportJob, JobAction, Kind, MeasureSpec
 from vuskit.bench.series import SeriesSource, describe_series
-from vuskit.cli._results_table import chosen_measure, read_results
 from vuskit.engine.run import InProcessExecutor, LocalExecutor
 from vuskit.engine.tasks import run_action
 from vuskit.measures import registry
 from vuskit.measures.settings import EvaluationSettings
 from vuskit.report.publication import publication_table
+from vuskit.statistics.results import read_results
 from vuskit.store.identity import scores_digest
 from vuskit.store.store import Store
 
@@ -162,7 +162,7 @@ def test_a_measure_without_any_value_keeps_its_place_in_every_table(workshop):
     assert "No value on any series: boom, undefined." in page
     results = read_results(folder)
     with pytest.raises(InvalidInputError, match="got 'undefined', which has none; choose"):
-        chosen_measure(results.frame, "undefined")
+        results.chosen_measure("undefined")
 
 
 # -- data that changed since the plan was expanded -------------------------------------------------

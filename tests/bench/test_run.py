@@ -374,8 +374,8 @@ def test_title_family_bounds_and_direction_are_read_from_the_store(own):
 
 
 def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
-    from vuskit.cli._results_table import read_results
     from vuskit.report.run_report import RunReport
+    from vuskit.statistics.results import read_results
 
     run = RunReport.read(own.folder)
     assert run.measures == ("auc_pr", "misplaced", "misplaced(share=0.2)")

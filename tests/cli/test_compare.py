@@ -245,7 +245,7 @@ CASES = {
     "no_dataset": (
         lambda: wide_frame().drop(columns="dataset"),
         ["--unit", "dataset"],
-        "`--unit dataset` needs a column 'dataset', got 'series', 'LOF'",
+        "`--unit dataset` needs a column 'dataset', got none",
     ),
     "settings": (
         mixed_settings,
@@ -521,3 +521,24 @@ def test_caption_and_label_in_latex(command, wide):
     ).out
     assert latex.count("\\label{tab:a}") == 1
     assert "\\caption{Means \\& ranks. " in latex
+
+
+def test_several_tables(command, wide, long):
+    wide_frame().rename(columns={"series": "filename"}).drop(columns="PCA")[:9].to_csv(
+        "published.csv", index=False
+    )
+    found = command("compare", "long.csv", "published.csv", "--json")
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    assert content["rows"] == 9
+    names = {row["name"] for row in content["detectors"]}
+    assert {"LOF (long)", "LOF (published)", "PCA"} <= names
+    assert "9 series in all tables" in found.err
+    text = command("compare", "long.csv", "published.csv", "--unit", "dataset")
+    assert text.code == 0, text.err
+    assert "LOF (published)" in text.out
+
+
+def test_lower_holds_for_all_measures(command, long):
+    shown = command("compare", "long.csv", "--measure", "vus_pr,auc_pr", "--lower", "--markdown")
+    assert "| VUS-PR \N{DOWNWARDS ARROW} | AUC-PR \N{DOWNWARDS ARROW} |" in shown.out

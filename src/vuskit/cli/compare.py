@@ -51,9 +51,6 @@ from vuskit.errors import InvalidInputError
 from vuskit.inputs import check_choice
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from vuskit.cli._results_table import Results, Selection
     from vuskit.report.measure_ranks import MeasureRanks
     from vuskit.report.pairs import PairTable
     from vuskit.report.publication import PublicationTable
@@ -140,12 +137,11 @@ def compare(
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench._leaderboard import AVERAGES
-    from vuskit.cli._results_table import chosen_measure, has_measure, selected
-    from vuskit.cli._sources import read_sources
     from vuskit.report.measure_ranks import MeasureRanks
-    from vuskit.report.publication import SPREADS
+    from vuskit.report.publication import SPREADS, publication_table
     from vuskit.report.verdict import verdict_of
-    from vuskit.studies import compare as compare_results
+    from vuskit.statistics.comparison import compare_columns
+    from vuskit.statistics.matching import read_sources
 
     form = chosen_format(json=as_json, csv=as_csv, latex=as_latex, markdown=as_markdown)
     check_choice("unit", unit, AVERAGES)
@@ -159,9 +155,9 @@ def compare(
     results, notes = read_sources(table, measure=named[0] if named else None, settings=settings)
     for note in notes:
         say(note)
-    main, why = chosen_measure(results.frame, named[0] if named else None)
-    shown = [main, *(chosen_measure(results.frame, name)[0] for name in named[1:])]
-    if not named and main == "vus_pr" and has_measure(results.frame, "vus_roc"):
+    main, why = results.chosen_measure(named[0] if named else None)
+    shown = [main, *(results.chosen_measure(name)[0] for name in named[1:])]
+    if not named and main == "vus_pr" and results.has_values("vus_roc"):
         shown.append("vus_roc")
     if why:
         say(why)
@@ -170,11 +166,10 @@ def compare(
     selecting: dict[str, Any] = {
         "detectors": detector or (),
         "excluded": exclude or (),
-        "settings": settings,
         "by": unit,
         "missing": missing,
     }
-    chosen = selected(results.frame, measure=main, **selecting)
+    chosen = results.select(main, **selecting)
     if chosen.series < 2:
         raise InvalidInputError(
             f"`TABLE` must hold at least 2 {_UNITS[unit]} to compare, got {chosen.series}; for one "
@@ -185,42 +180,48 @@ def compare(
     if chosen.empty and missing == "drop":
         say(f"left out, without any value: {', '.join(chosen.empty)}")
     if chosen.common < chosen.series:
-        say(_series_used(chosen, missing))
+        say(chosen.series_used(missing))
     if "settings" in results.frame.columns:  # several are an error unless one was chosen
-        say(f"settings: {settings or results.frame['settings'].iloc[0]}")
-
-    def comparison(name: str | None, selection: Selection) -> TableComparison:
-        made = compare_results(
-            selection.table,
-            measure=name,
-            higher_is_better=False if lower else results.direction(name),
+        settings = str(results.frame["settings"].iloc[0])
+        say(f"settings: {settings}")
+    measures = {name: results.measure(name) for name in shown}
+    if lower:
+        measures = {name: replace(one, higher_is_better=False) for name, one in measures.items()}
+    compared = {
+        name: compare_columns(
+            (chosen if name == main else results.select(name, **selecting)).table,
+            title=one.title,
+            higher_is_better=one.higher_is_better,
             test=test,
             alpha=alpha,
             missing=missing,
         )
-        return replace(made, title=_title(results, name))
-
-    found = comparison(main, chosen)
-    compared = {main or "value": found}
-    for name in shown[1:]:
-        compared[str(name)] = comparison(name, selected(results.frame, measure=name, **selecting))
+        for name, one in measures.items()
+    }
+    found = compared[main]
     by_measure = MeasureRanks(compared) if len(compared) > 1 else None
-    means = _means(
-        results.frame,
-        chosen,
-        shown,
-        settings,
-        found.higher_is_better,
-        spread=spread,
-        rank=unit,
-        by=unit,
-        columns="measure" if len(shown) > 1 else None,
-    )
+    means = None
+    if chosen.common:
+        rows = results.frame[results.frame["measure"].isin(shown)]
+        means = publication_table(
+            rows.assign(
+                measure_title=rows["measure"].map({k: one.title for k, one in measures.items()}),
+                higher_is_better=rows["measure"].map(
+                    {name: one.higher_is_better for name, one in measures.items()}
+                ),
+            ),
+            measures=shown,
+            detectors=list(chosen.counts),
+            spread=spread,
+            rank=unit,
+            by=unit,
+            columns="measure" if len(shown) > 1 else None,
+        )
     ranks = None
     if factors is not None:
         ranks = _ranks_by_buffer(table[0], factors, main, found, settings, alpha=alpha, test=test)
     drawn = dict(list(compared.items())[:2])  # the measures of the forest plot
-    levels = {} if chance == 0 else _chance(table, settings, drawn, chance)
+    levels = {} if chance == 0 else _chance(table, settings or "", drawn, chance)
     verdict = verdict_of(
         found,
         chance=levels.get(found.title),
@@ -298,7 +299,7 @@ def _factors(tables: list[Path], text: str) -> list[float]:
 def _ranks_by_buffer(
     source: Path,
     factors: list[float],
-    measure: str | None,
+    measure: str,
     found: TableComparison,
     settings: str | None,
     **options: Any,
@@ -309,7 +310,7 @@ def _ranks_by_buffer(
     return buffer_dependence(
         Run(source).folder,
         factors=factors,
-        measure=measure or "vus_pr",
+        measure=measure,
         settings=settings,
         detectors=[str(name) for name in found.summary.index],
         **options,
@@ -333,45 +334,6 @@ def _write_folder(
             if latex:
                 (temporary / "buffers.tex").write_text(ranks.to_latex() + "\n", encoding="utf-8")
     say(f"page, tables and diagram: {folder / page}")
-
-
-def _means(
-    frame: pd.DataFrame,
-    chosen: Selection,
-    measures: list[str | None],
-    settings: str | None,
-    higher_is_better: bool,
-    **options: Any,
-) -> PublicationTable | None:
-    """Return the table of means, as in a leaderboard; None without common series."""
-    from vuskit.bench._leaderboard import directions
-    from vuskit.cli._results_table import long_values
-    from vuskit.report.publication import publication_table
-
-    if not chosen.common:
-        return None
-    values = long_values(frame, measures, settings=settings)
-    main = measures[0] or "value"
-    if "measure" not in values.columns:
-        values = values.assign(measure=main)
-    higher = {**directions(values), main: higher_is_better}
-    values = values.assign(higher_is_better=values["measure"].map(higher))
-    names = [name or main for name in measures]
-    return publication_table(values, measures=names, detectors=list(chosen.counts), **options)
-
-
-def _series_used(chosen: Selection, missing: str) -> str:
-    """Describe which series are used, and which detectors lack values."""
-    what = "means, ranks and tests"
-    if missing == "worst":
-        what = "ranks and tests use all series and rank missing values last; mean and median"
-    most = max(chosen.counts.values())
-    lacking = [f"{name} {count:,}" for name, count in chosen.counts.items() if 0 < count < most]
-    fewer = f"; fewer than {most:,}: {', '.join(lacking)}" if lacking else ""
-    return (
-        f"{what} use {chosen.common:,} of {chosen.series:,} series, "
-        f"those with a value of all detectors{fewer}"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -486,16 +448,6 @@ class _Answer:
         }
 
 
-def _title(results: Results, measure: str | None) -> str:
-    """Return the title of a measure, as stored in the table or registered."""
-    from vuskit.measures.registry import measure_called
-
-    stored = results.title(measure)
-    if measure is None or stored is None:
-        return "value"
-    return stored if stored != measure else measure_called(measure).title
-
-
 def _datasets(found: TableComparison) -> dict[Hashable, str] | None:
     """Return the data set of each row, if the table names them."""
     index = found.table.index
@@ -506,7 +458,7 @@ def _datasets(found: TableComparison) -> dict[Hashable, str] | None:
 
 def _chance(
     tables: list[Path],
-    settings: str | None,
+    settings: str,
     compared: dict[str, TableComparison],
     draws: int | None,
 ) -> dict[str, float]:
@@ -524,8 +476,7 @@ def _chance(
     if draws is None and points > _MOST_POINTS:
         return {}
     draws = draws or max(1, min(_DRAWS, _RANDOM_POINTS // max(points, 1)))
-    name = settings or str(run.outcomes()["settings"].iloc[0])
-    levels, reasons = chance_by_series(run, name, list(compared), draws)
+    levels, reasons = chance_by_series(run, settings, list(compared), draws)
     for why in reasons.values():
         say(f"note: no chance level: {why}")
     means = {}

@@ -437,7 +437,7 @@ def compare(
         )
     direction = _direction(measure) if higher_is_better is None else higher_is_better
     return compare_columns(
-        _by_detector(frame, measure),
+        by_detector(frame, measure),
         title=measure or "value",
         higher_is_better=direction,
         alpha=alpha,
@@ -453,7 +453,7 @@ def _direction(measure: str | None) -> bool:
     return known.get(measure or "", True)
 
 
-def _by_detector(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
+def by_detector(frame: pd.DataFrame, measure: str | None) -> pd.DataFrame:
     """One row for each series, one column for each detector, in the order of appearance."""
     if "detector" not in frame.columns:
         return frame

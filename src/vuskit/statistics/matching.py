@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vuskit._util.optional import require
 from vuskit._util.text import plain_name, plural, quoted
-from vuskit.cli._results_table import (
-    Results,
-    check_repeated,
-    compared_columns,
-    long_values,
-    naming_column,
-    read_results,
-    settings_of,
-)
+from vuskit.bench import Run
 from vuskit.errors import InvalidInputError
+from vuskit.statistics.results import DEFAULT_MEASURE, Results, read_results
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_sources", "series_key"]
-
-_DEFAULT_MEASURE = "vus_pr"
 _ENDING = re.compile(r"\.(gz|csv|tsv|out|txt|npy|npz|parquet|vuskit\.zip|zip|toml)$", re.IGNORECASE)
 _KEPT = ("dataset", "series", "detector", "seed", "measure", "status", "value")
 _SHOWN = 3
@@ -36,47 +26,30 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """One table.
-
-    Attributes
-    ----------
-    label : str
-        Name of the table in detector names and notes.
-    frame : pandas.DataFrame
-        Long or wide.
-    digests : dict
-        Digests of series by data set and name; empty for published tables.
-    settings : str or None
-        Settings of the values, if the table states them.
-    """
+    """One table, with the digests of its series by data set and name if they are known."""
 
     label: str
-    frame: pd.DataFrame
+    results: Results
     digests: dict[Key, str]
-    settings: str | None = None
+    settings: str | None
 
     @property
-    def is_wide(self) -> bool:
-        return "detector" not in self.frame.columns
+    def detectors(self) -> list[str]:
+        return list(dict.fromkeys(self.results.compared["detector"]))
 
     @property
     def measures(self) -> list[str]:
         """Names of the measures; empty for a table with one column per detector."""
-        if self.is_wide:
+        if self.results.is_wide:
             return []
-        if "measure" in self.frame.columns:
-            return [str(name) for name in dict.fromkeys(self.frame["measure"])]
-        return compared_columns(self.frame)
+        return [name for name in self.results.measures if name not in self.results.left_out]
 
     def long(self, unnamed: str, names: dict[str, str]) -> pd.DataFrame:
         """Return one row per value; measures are spelled as in the other tables."""
-        frame = self.frame
-        if self.is_wide:
-            place = [name for name in ("dataset", "series") if name in frame.columns]
-            long = long_values(frame[[*place, *compared_columns(frame)]], [unnamed], settings=None)
-        else:
-            long = long_values(frame, self.measures, settings=None)
-        return long.assign(measure=[names.get(plain_name(str(n)), n) for n in long["measure"]])
+        if self.results.is_wide:
+            return self.results.of_measure(unnamed).compared
+        frame = self.results.compared
+        return frame.assign(measure=[names.get(plain_name(str(n)), n) for n in frame["measure"]])
 
 
 @dataclass
@@ -190,7 +163,8 @@ def read_sources(
 ) -> tuple[Results, tuple[str, ...]]:
     """Read one table, or several as one table of their common series."""
     if len(paths) == 1:
-        return read_results(paths[0]), ()
+        results = read_results(paths[0]).of_settings(settings)
+        return results.of_measure(measure) if measure and results.is_wide else results, ()
     pandas = require("pandas", purpose="vuskit compare")
     sources = [
         _read(path, label, settings) for path, label in zip(paths, _labels(paths), strict=True)
@@ -219,7 +193,7 @@ def read_sources(
         series=[series.names[place][1] for place in table["place"]],
     )
     columns = [name for name in table if name != "place" and (has_datasets or name != "dataset")]
-    return Results(_with_directions(table[columns].reset_index(drop=True))), tuple(notes)
+    return Results(table[columns].reset_index(drop=True)), tuple(notes)
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
@@ -234,38 +208,25 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _read(path: Path, label: str, settings: str | None) -> _Source:
-    from vuskit.bench import Run
-
     results = read_results(path)
-    frame = _with_series(results.frame, path)
-    check_repeated(frame, path)
+    if not results.names_series:
+        raise InvalidInputError(
+            f"{path} must have a column 'series' to be compared with other tables, got none; "
+            "rename the column that names the series"
+        )
     run = Run(path)
     digests: dict[Key, str] = {}
     if run.exists:
         digests = {(one.dataset, one.name): one.hash for one in run.series()}
-    source = _Source(label, frame, digests)
-    if "settings" not in frame.columns:
-        return source
-    present = list(dict.fromkeys(frame["settings"].astype(str)))
-    wanted = settings if len(present) > 1 or settings in present else present[0]
+    if "settings" not in results.frame.columns:
+        return _Source(label, results, digests, None)
+    present = set(results.frame["settings"].astype(str))
+    wanted = settings if len(present) > 1 or settings in present else None
     try:
-        frame = settings_of(frame, wanted)
+        results = results.of_settings(wanted)
     except InvalidInputError as error:
         raise InvalidInputError(f"{path}: {error}") from error
-    used = str(frame["settings"].iloc[0])
-    return replace(source, frame=frame.drop(columns="settings"), settings=used)
-
-
-def _with_series(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    if "series" in frame.columns:
-        return frame
-    found = naming_column(frame)
-    if found is None:
-        raise InvalidInputError(
-            f"{path} must have a column 'series' to be compared with other tables, got "
-            f"{quoted(list(map(str, frame.columns)))}; rename the column that names the series"
-        )
-    return frame.rename(columns={found: "series"})
+    return _Source(label, results, digests, str(results.frame["settings"].iloc[0]))
 
 
 def _measure_names(
@@ -276,11 +237,11 @@ def _measure_names(
     for source in sources:
         for name in source.measures:
             names.setdefault(plain_name(name), name)
-    wide = [source.label for source in sources if source.is_wide]
+    wide = [source.label for source in sources if source.results.is_wide]
     if wanted is not None:
         unnamed = names.get(plain_name(wanted), wanted)
-    elif _DEFAULT_MEASURE in names:
-        unnamed = names[_DEFAULT_MEASURE]
+    elif DEFAULT_MEASURE in names:
+        unnamed = names[DEFAULT_MEASURE]
     elif len(names) <= 1:
         unnamed = next(iter(names.values()), "value")
     elif wide:
@@ -306,35 +267,11 @@ def _matched(source: _Source, frame: pd.DataFrame, series: _Series) -> pd.DataFr
 
 def _renamed(source: _Source, frame: pd.DataFrame, sources: Iterable[_Source]) -> pd.DataFrame:
     """Return the rows with detector names that are unique among all tables."""
-    others = {name for one in sources if one is not source for name in _detectors(one)}
-    names = {name: f"{name} ({source.label})" for name in _detectors(source) if name in others}
+    others = {name for one in sources if one is not source for name in one.detectors}
+    names = {name: f"{name} ({source.label})" for name in source.detectors if name in others}
     status = frame["status"] if "status" in frame.columns else "OK"
     return frame.assign(
-        detector=[names.get(str(name), str(name)) for name in frame["detector"]], status=status
-    )
-
-
-def _detectors(source: _Source) -> list[str]:
-    if source.is_wide:
-        return compared_columns(source.frame)
-    return [str(name) for name in dict.fromkeys(source.frame["detector"])]
-
-
-def _with_directions(table: pd.DataFrame) -> pd.DataFrame:
-    """Add direction and title of each measure, from a run if possible."""
-    from vuskit.measures.registry import measure_called
-
-    known = {str(name): measure_called(str(name)) for name in dict.fromkeys(table["measure"])}
-    facts: dict[str, dict[str, Any]] = {
-        "higher_is_better": {name: one.higher_is_better for name, one in known.items()},
-        "measure_title": {name: one.title for name, one in known.items()},
-    }
-    for column, by_measure in facts.items():
-        if column in table.columns:
-            stored = table.dropna(subset=[column]).drop_duplicates("measure")
-            by_measure.update(zip(stored["measure"].astype(str), stored[column], strict=True))
-    return table.assign(
-        **{column: table["measure"].map(by_measure) for column, by_measure in facts.items()}
+        detector=[names.get(name, name) for name in frame["detector"]], status=status
     )
 
 

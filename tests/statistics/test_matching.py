@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 import pytest
 
-from vuskit.cli._sources import read_sources, series_key
 from vuskit.errors import InvalidInputError
+from vuskit.statistics.matching import read_sources, series_key
 
 SETTINGS = "buffer=10, thresholds=all, definition=journal"
 
@@ -88,7 +86,7 @@ def test_measures_are_matched_whatever_their_spelling(ours, tmp_path):
     path.write_text("dataset,series,detector,VUS-PR\nECG,a,CNN,.4\nECG,b,CNN,.5\nIOPS,c,CNN,.1\n")
     results, _ = read_sources([ours, path])
     assert set(results.frame["measure"]) == {"vus_pr"}
-    assert results.frame["higher_is_better"].all()
+    assert results.measure("vus_pr").title == "VUS-PR"
 
 
 def test_different_settings_are_shown(ours, tmp_path):
@@ -158,29 +156,16 @@ def test_names_that_match_several_series_are_refused(first, second, tmp_path):
         ("series,detector,vus_pr\nx,A,.1\nx,B,.2\nx,A,.3\ny,A,.2\n", "series x, detector A"),
     ],
 )
-def test_repeated_series_are_refused(command, text, named, tmp_path):
+def test_repeated_series_are_refused(text, named, tmp_path):
     (tmp_path / "one.csv").write_text(text)
     (tmp_path / "two.csv").write_text("series,C\nx,.5\ny,.6\n")
     for tables in (["one.csv"], ["one.csv", "two.csv"]):
-        outcome = command("compare", *[tmp_path / name for name in tables])
-        assert outcome.code == 2
-        assert f"got 2 with {named}; drop repeated rows" in " ".join(outcome.err.split())
+        with pytest.raises(InvalidInputError, match=f"got 2 with {named}; drop repeated rows"):
+            read_sources([tmp_path / name for name in tables])
 
 
-def test_seeds_are_no_repetitions(command, tmp_path):
+def test_seeds_are_no_repetitions(tmp_path):
     rows = [f"{s},{d},{k},{v}" for s, v in (("x", 0.1), ("y", 0.3)) for d in "AB" for k in (1, 2)]
     (tmp_path / "one.csv").write_text("\n".join(["series,detector,seed,vus_pr", *rows]))
-    assert command("compare", tmp_path / "one.csv").code == 0
-
-
-def test_the_command_compares_several_tables(command, ours, published):
-    found = command("compare", ours, published, "--json")
-    assert found.code == 0, found.err
-    content = json.loads(found.out)
-    assert content["rows"] == 3
-    names = {row["name"] for row in content["detectors"]}
-    assert names == {"LOF (ours)", "LOF (published)", "PCA", "CNN"}
-    assert "3 series in all tables" in found.err
-    text = command("compare", ours, published, "--unit", "dataset")
-    assert text.code == 0, text.err
-    assert "LOF (published)" in text.out
+    (results, _) = read_sources([tmp_path / "one.csv"])
+    assert results.select("vus_pr").table["A"].tolist() == [0.1, 0.3]
