@@ -386,9 +386,8 @@ def test_a_page_ranks_it_the_right_way_and_names_whom_it_leaves_out(own):
     first, last = found.summary.index
     assert found.summary["mean"][first] < found.summary["mean"][last]
     assert run.without_values(settings, "misplaced") == ("misbehaving:raises",)
-    compared = read_results(own.folder)
-    assert compared.title("misplaced") == "Misplaced"
-    assert (compared.direction("misplaced"), compared.direction("auc_pr")) == (False, True)
+    measure = read_results(own.folder).measure("misplaced")
+    assert (measure.title, measure.higher_is_better) == ("Misplaced", False)
 
 
 def test_values_of_another_version_of_a_measure_are_not_shown(workshop):
