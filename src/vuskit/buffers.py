@@ -308,15 +308,15 @@ def buffer_summary(lengths: Sequence[int], reasons: Sequence[str | None]) -> str
     >>> buffer_summary([3, 638], [why, why])
     'buffer auto: median anomaly length, no values given; 3 to 638 points'
     """
-    general = []
-    for reason in reasons:
+    general = Counter[str]()
+    for reason, count in Counter(reasons).items():
         text = reason or ""
         for pattern, plain in _IN_GENERAL:
             text = re.sub(pattern, plain, text)
-        general.append(text)
+        general[text] += count
     low, high = min(lengths), max(lengths)
     points = f"{low:,} points" if low == high else f"{low:,} to {high:,} points"
-    counts = Counter(general).most_common()
+    counts = general.most_common()
     if not counts[0][0]:
         return f"buffer {points}"
     rule = f"{counts[0][0].partition(': ')[0]}: "

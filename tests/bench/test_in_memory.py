@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from vuskit.engine import ExecutorSettings
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
 from vuskit.measures.settings import EvaluationSettings
+from vuskit.report.publication import publication_table
 from vuskit.studies import open_scores
 
 SETTINGS = EvaluationSettings(buffer=5)
@@ -72,6 +73,20 @@ def test_a_failing_measure_of_the_user_is_left_out_and_the_others_are_shown():
     assert {one.title for one in values.failures} == {
         f"evaluate mine of {name} on made/a" for name, (value, _) in ended.items() if value is None
     }
+
+
+@pytest.mark.parametrize("columns", ["dataset", "measure"])
+def test_the_table_of_means_is_that_of_the_data_frame(columns):
+    one_class = scored("d", 3, labels=np.zeros(N, dtype=bool))
+    apart = scored("e", 5)
+    apart = replace(apart, series=replace(apart.series, dataset="apart"))
+    inputs = [scored("a", 0), scored("b", 1), scored("c", 2), one_class, apart]
+    measures = ["auc_pr", "vus_pr", Measure("own", "Own", failing)]
+    values = evaluate_inputs(open_scores(inputs), measures=measures, settings=SETTINGS)
+    table = publication_table(values, columns=columns)
+    assert {one["status"] for one in values.records()} == {"OK", "ERROR", "SKIPPED"}
+    assert table.failures
+    assert str(table) == str(publication_table(values.to_frame(), columns=columns))
 
 
 def test_one_class_is_skipped_and_is_no_failure():

@@ -207,36 +207,44 @@ class Values:
 
     def inverted_note(self) -> str:
         """Return a warning about detectors whose scores look inverted; empty without any."""
-        sizes = {one.title: (one.n_points, one.n_anomalies) for one in self.series}
         found: dict[str, dict[str, float]] = {}
-        for one in self.records():
-            if one["measure"] == "auc_roc" and one["value"] is not None:
-                by_series = found.setdefault(one["detector"], {})
-                by_series[f"{one['dataset']}/{one['series']}"] = one["value"]
+        names = [measure.name for measure in self.measures]
+        if "auc_roc" not in names:
+            return ""
+        place = names.index("auc_roc")
+        for series, score in self.scores():
+            if not math.isnan(value := score.values[place]):
+                found.setdefault(score.detector, {})[series.title] = value
+        sizes = {one.title: (one.n_points, one.n_anomalies) for one in self.series}
         return inverted_note(found, sizes)
+
+    def scores(self) -> Iterator[tuple[EvaluatedSeries, EvaluatedScore]]:
+        """Yield every score with its series, sorted by data set, series and detector."""
+        for series in self.series:
+            for score in sorted(series.scores, key=lambda one: one.detector):
+                yield series, score
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield one record per series, detector and measure; undefined values are None."""
         settings = self.settings_text
-        for series in self.series:
-            for score in sorted(series.scores, key=lambda one: one.detector):
-                rows = zip(self.measures, score.values, score.statuses, strict=True)
-                for measure, value, status in rows:
-                    evaluated = status is Status.OK
-                    yield {
-                        "dataset": series.dataset,
-                        "series": series.name,
-                        "detector": score.detector,
-                        "settings": settings,
-                        "measure": measure.name,
-                        "measure_title": measure.title,
-                        "higher_is_better": measure.higher_is_better,
-                        "status": str(status),
-                        "value": None if math.isnan(value) else value,
-                        "buffer": series.buffer if evaluated else None,
-                        "buffer_reason": series.buffer_reason if evaluated else None,
-                        "message": score.messages.get(measure.name),
-                    }
+        for series, score in self.scores():
+            rows = zip(self.measures, score.values, score.statuses, strict=True)
+            for measure, value, status in rows:
+                evaluated = status is Status.OK
+                yield {
+                    "dataset": series.dataset,
+                    "series": series.name,
+                    "detector": score.detector,
+                    "settings": settings,
+                    "measure": measure.name,
+                    "measure_title": measure.title,
+                    "higher_is_better": measure.higher_is_better,
+                    "status": str(status),
+                    "value": None if math.isnan(value) else value,
+                    "buffer": series.buffer if evaluated else None,
+                    "buffer_reason": series.buffer_reason if evaluated else None,
+                    "message": score.messages.get(measure.name),
+                }
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per series, detector and measure, as `Run.outcomes` does.
@@ -742,6 +750,9 @@ def _merged(found: Sequence[EvaluatedSeries], notes: list[str]) -> list[Evaluate
         )
     merged = []
     for same, (dataset, name) in zip(groups.values(), names, strict=True):
+        if len(same) == 1 and (same[0].dataset, same[0].name) == (dataset, name):
+            merged += same
+            continue
         scores: dict[str, EvaluatedScore] = {}
         for score in (score for one in same for score in one.scores):
             known = scores.setdefault(score.detector, score)

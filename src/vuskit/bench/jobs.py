@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import io
 import json
+import math
 import random
 import re
 import sys
@@ -731,7 +732,7 @@ def make_evaluator(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user chose any coarse grid
-            return Evaluator(labels, measures=measures, settings=settings, values=values)
+            return Evaluator._of_many(labels, measures=measures, settings=settings, values=values)
     except BufferNotFoundError as error:
         raise NotApplicableError(f"{NO_BUFFER}{error}") from error
 
@@ -746,4 +747,4 @@ def measure_scores(evaluator: Evaluator, scores: Scores) -> dict[str, float]:
         if isinstance(error.__cause__, MemoryError):
             raise error.__cause__ from None
         raise
-    return {name: float(value) for name, value in found.items() if np.isfinite(value)}
+    return {name: float(value) for name, value in found.items() if math.isfinite(value)}

@@ -135,7 +135,7 @@ class Evaluator:
             warn_long_buffer(self._excess_of_buffer)
 
     @classmethod
-    def _of_many(cls, labels: Labels, **options: Any) -> Evaluator:
+    def _of_many(cls, labels: ArrayLike | Labels, **options: Any) -> Evaluator:
         """Return an evaluator for one of many series, whose long buffers are counted instead."""
         evaluator = cls.__new__(cls)
         evaluator._prepare(labels, **options)

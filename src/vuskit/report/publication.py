@@ -8,9 +8,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -410,11 +409,11 @@ def publication_table(
     evaluated = values if isinstance(values, Run | Values) else None
     rows = _one_settings(_read(values), settings)
     rows, names = _of_detectors(rows, detectors)
-    datasets = _unique(row.dataset for row in rows)
+    datasets = tuple(dict.fromkeys(dataset for dataset, _ in rows.first("place")))
     if columns is None or datasets == (_NO_DATASET,):
         columns = "dataset" if len(datasets) > 1 else "measure"
     chosen = _chosen_measures(rows, measures, columns)
-    rows = [row for row in rows if row.measure in chosen]
+    rows = rows.having("measure", chosen)
     random, without_chance = _chance_levels(evaluated, rows, chance, chosen)
     found = _measures(rows, chosen)
     titles = {name: one.title for name, one in found.items()}
@@ -422,7 +421,7 @@ def publication_table(
     places, table = _mean_of_seeds(rows, chosen, names)
     cells = _Maker(places, table, names, datasets, random, kind, by, rank, seed).cells(higher)
     order = _best_first(cells, chosen[0], names, higher=higher[chosen[0]])
-    failures, gain = _failures(rows, names)
+    failures, gain = _failures(rows, names, table)
     notes = [*_notes(rows, failures, gain, titles, evaluated.alignments() if evaluated else ())]
     notes += [f"No chance level of {titles[name]}: {why}." for name, why in without_chance.items()]
     return PublicationTable(
@@ -514,23 +513,20 @@ class _Maker:
 
 
 def _mean_of_seeds(
-    rows: Iterable[_Row], measures: Sequence[str], detectors: Sequence[str]
+    rows: _Rows, measures: Sequence[str], detectors: Sequence[str]
 ) -> tuple[list[_Place], _Numbers]:
     """Return the series, and means by measure, series and detector; NaN without a value."""
-    known = [row for row in rows if not math.isnan(row.value)]
-    places = sorted({row.place for row in known}, key=_by_name)
-    at, column = ({one: i for i, one in enumerate(many)} for many in (places, detectors))
-    first = {name: i * len(places) for i, name in enumerate(measures)}
-    cells = [
-        (first[row.measure] + at[row.place]) * len(detectors) + column[row.detector]
-        for row in known
-    ]
+    known = rows.known
+    places = sorted(known.first("place"), key=_by_name)
     shape = (len(measures), len(places), len(detectors))
-    counts = np.bincount(cells, minlength=math.prod(shape))
-    sums = np.bincount(cells, weights=[row.value for row in known], minlength=math.prod(shape))
-    return places, np.divide(
-        sums, counts, out=np.full(counts.size, math.nan), where=counts > 0
-    ).reshape(shape)
+    size = math.prod(shape)
+    columns = {"measure": measures, "place": places, "detector": detectors}
+    at = [known.positions(name, order) for name, order in columns.items()]
+    cells = (at[0] * len(places) + at[1]) * len(detectors) + at[2]
+    counts = np.bincount(cells, minlength=size)
+    sums = np.bincount(cells, weights=known.value, minlength=size)
+    means = np.divide(sums, counts, out=np.full(size, math.nan), where=counts > 0)
+    return places, means.reshape(shape)
 
 
 def _by_name(place: tuple[str, Any]) -> tuple[str, Any]:
@@ -583,65 +579,118 @@ def _no_common_series(table: _Numbers, detectors: Sequence[str]) -> str:
 # -- reading the values ------------------------------------------------------------------------
 
 
-class _Row(NamedTuple):
-    """One value; optional columns are None if they are not there."""
-
-    dataset: str
-    series: Any
-    detector: str
-    measure: str
-    value: float
-    settings: Any
-    status: Any
-    buffer: Any
-    buffer_reason: Any
-    higher_is_better: Any
-    measure_title: Any
-    place: _Place  # one object per series
-
-
 _Place = tuple[str, Any]  # data set and series
-_COLUMNS = tuple(name for name in _Row._fields if name != "place")
 
 
-def _read(values: Any) -> list[_Row]:
+class _Factor(NamedTuple):
+    """A column: its distinct entries, and the position of each row's entry among them."""
+
+    entries: list[Any]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, column: Iterable[Any], times: int = 1) -> _Factor:
+        found: dict[Any, int] = {}
+        codes = np.fromiter((found.setdefault(one, len(found)) for one in column), np.int32)
+        return cls(list(found), np.repeat(codes, times))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Values with their other columns; those that are not there hold None."""
+
+    value: _Numbers
+    columns: dict[str, _Factor]
+
+    def where(self, kept: NDArray[np.bool_]) -> _Rows:
+        if kept.all():
+            return self
+        columns = {name: one._replace(codes=one.codes[kept]) for name, one in self.columns.items()}
+        return _Rows(self.value[kept], columns)
+
+    @property
+    def known(self) -> _Rows:
+        return self.where(~np.isnan(self.value))
+
+    def having(self, name: str, wanted: Sequence[Any]) -> _Rows:
+        return self.where(self.positions(name, wanted) >= 0)
+
+    def positions(self, name: str, order: Sequence[Any]) -> NDArray[np.intp]:
+        """Return the position of each row's entry in a list, -1 if it is not there."""
+        entries, codes = self.columns[name]
+        at = {one: place for place, one in enumerate(order)}
+        return np.array([at.get(one, -1) for one in entries], dtype=np.intp)[codes]
+
+    def first(self, name: str) -> dict[Any, int]:
+        """Return the entries of a column in order, each with its first row."""
+        entries, codes = self.columns[name]
+        row = np.full(len(entries), -1, dtype=np.intp)
+        row[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment counts
+        return {entries[at]: int(row[at]) for at in np.argsort(row) if row[at] >= 0}
+
+
+def _read(values: Any) -> _Rows:
     """Read the columns of a data frame, a run or values in memory."""
-    columns = _columns(values.outcomes() if isinstance(values, Run) else values)
-    lacking = [name for name in ("series", "detector", "value") if name not in columns]
-    if lacking:
-        raise InvalidInputError(
-            "`values` must have the columns 'series', 'detector' and 'value', got none named "
-            f"{quoted(lacking)}; rename your columns"
-        )
-    n = len(columns["value"])
-    columns.setdefault("measure", [_UNNAMED] * n)
-    columns["dataset"] = _datasets(columns.get("dataset"), n)
-    for name in ("measure", "detector"):
-        columns[name] = list(map(str, columns[name]))
-    numbers = [math.nan if _is_missing(one) else float(one) for one in columns["value"]]
-    if all(map(math.isnan, numbers)):
+    rows = _of_values(values) if isinstance(values, Values) else _of_frame(values)
+    if np.isnan(rows.value).all():
         raise InvalidInputError(
             "`values` must have at least one value, got none; check the failed jobs"
         )
-    columns["value"] = numbers
-    places: dict[_Place, _Place] = {}
-    both = zip(columns["dataset"], columns["series"], strict=True)
-    columns["place"] = [places.setdefault(place, place) for place in both]
-    ordered = [columns.get(name, [None] * n) for name in _Row._fields]
-    return [_Row(*row) for row in zip(*ordered, strict=True)]
+    return rows
 
 
-def _columns(values: Any) -> dict[str, list[Any]]:
-    if isinstance(values, Values):
-        rows = list(map(itemgetter(*_COLUMNS), values.records()))
-        return dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+def _of_values(values: Values) -> _Rows:
+    pairs, n = list(values.scores()), len(values.measures)
+    described = [(one.title, one.higher_is_better) for one in values.measures]
+    measures: dict[str, list[Any]] = {
+        "measure": [one.name for one in values.measures],
+        "described": described,
+    }
+    scores: dict[str, list[Any]] = {
+        "place": [(series.dataset, series.name) for series, _ in pairs],
+        "detector": [score.detector for _, score in pairs],
+        "settings": [values.settings_text] * len(pairs),
+        "buffer": [
+            (series.buffer if Status.OK in score.statuses else None, series.buffer_reason)
+            for series, score in pairs
+        ],
+    }
+    tiled = np.tile(np.arange(n, dtype=np.int32), len(pairs))
+    columns = {name: _Factor(column, tiled) for name, column in measures.items()}
+    columns |= {name: _Factor.of(column, n) for name, column in scores.items()}
+    columns["status"] = _Factor.of(one for _, score in pairs for one in score.statuses)
+    return _Rows(np.array([score.values for _, score in pairs], dtype=float).ravel(), columns)
+
+
+def _of_frame(values: Any) -> _Rows:
     pandas = require("pandas", purpose="a table of means")
+    if isinstance(values, Run):
+        values = values.outcomes()
     frame = values.to_pandas() if hasattr(values, "to_pandas") else values
     if not isinstance(frame, pandas.DataFrame):
         raise InvalidInputError(
             f"`values` must be a data frame or a Run, got {type(values).__name__}"
         )
-    return {name: frame[name].tolist() for name in _COLUMNS if name in frame.columns}
+    lacking = [name for name in ("series", "detector", "value") if name not in frame.columns]
+    if lacking:
+        raise InvalidInputError(
+            "`values` must have the columns 'series', 'detector' and 'value', got none named "
+            f"{quoted(lacking)}; rename your columns"
+        )
+    measures = frame["measure"] if "measure" in frame.columns else [_UNNAMED] * len(frame)
+    read = partial(_column, frame)
+    columns: dict[str, Iterable[Any]] = {
+        "place": zip(_datasets(frame), read("series"), strict=True),
+        "detector": map(str, read("detector")),
+        "measure": map(str, measures),
+        "described": zip(read("measure_title"), read("higher_is_better"), strict=True),
+        "settings": read("settings"),
+        "status": read("status"),
+        "buffer": zip(read("buffer"), read("buffer_reason"), strict=True),
+    }
+    numbers = [math.nan if _is_missing(one) else float(one) for one in read("value")]
+    factors = {name: _Factor.of(column) for name, column in columns.items()}
+    return _Rows(np.array(numbers, dtype=np.float64), factors)
 
 
 def _is_missing(value: Any) -> bool:
@@ -649,36 +698,35 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
-def _datasets(column: list[Any] | None, n: int) -> list[str]:
+def _column(frame: Any, name: str) -> list[Any]:
+    return frame[name].tolist() if name in frame.columns else [None] * len(frame)
+
+
+def _datasets(frame: Any) -> list[str]:
     """Return the column of data sets; the mean over data sets has the empty name."""
-    if column is None:
-        return [_NO_DATASET] * n
-    texts = ["" if _is_missing(one) else str(one) for one in column]
-    return [text or _NO_DATASET for text in texts]
-
-
-def _unique(column: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(column))
+    column = _column(frame, "dataset")
+    return [_NO_DATASET if _is_missing(one) else str(one) or _NO_DATASET for one in column]
 
 
 def _known(column: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the distinct values of a column that are not missing."""
-    return tuple(one for one in _unique(column) if not _is_missing(one))
+    """Return the entries of a column that are not missing."""
+    return tuple(one for one in column if not _is_missing(one))
 
 
-def _one_settings(rows: list[_Row], settings: str | None) -> list[_Row]:
-    present = [str(one) for one in _known(row.settings for row in rows)]
+def _one_settings(rows: _Rows, settings: str | None) -> _Rows:
+    known = _known(rows.first("settings"))
+    present = list(map(str, known))
     if settings is None and len(present) > 1:
         raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got none")
     if settings is not None and present and settings not in present:
         raise InvalidInputError(f"`settings` must be one of {quoted(present)}, got {settings!r}")
-    return rows if len(present) < 2 else [row for row in rows if str(row.settings) == settings]
+    if len(present) < 2:
+        return rows
+    return rows.having("settings", [one for one in known if str(one) == settings])
 
 
-def _of_detectors(
-    rows: list[_Row], detectors: Sequence[str] | None
-) -> tuple[list[_Row], tuple[str, ...]]:
-    present = _unique(row.detector for row in rows)
+def _of_detectors(rows: _Rows, detectors: Sequence[str] | None) -> tuple[_Rows, tuple[str, ...]]:
+    present = tuple(rows.first("detector"))
     if detectors is None:
         return rows, present
     for name in detectors:
@@ -687,15 +735,13 @@ def _of_detectors(
             raise InvalidInputError(
                 f"`detectors` must be among {quoted(present)}, got {name!r}{near}"
             )
-    return [row for row in rows if row.detector in detectors], _unique(detectors)
+    return rows.having("detector", detectors), tuple(dict.fromkeys(detectors))
 
 
-def _chosen_measures(
-    rows: list[_Row], wanted: str | Sequence[str] | None, columns: str
-) -> list[str]:
-    present = list(_unique(row.measure for row in rows))
+def _chosen_measures(rows: _Rows, wanted: str | Sequence[str] | None, columns: str) -> list[str]:
+    present = list(rows.first("measure"))
     if wanted is None:
-        main = main_measure(_unique(row.measure for row in rows if not math.isnan(row.value)))
+        main = main_measure(list(rows.known.first("measure")))
         if columns == "dataset":
             return [main]
         first = [main, *(name for name in ("vus_pr", "vus_roc") if name in present)]
@@ -714,14 +760,15 @@ def _chosen_measures(
     return list(dict.fromkeys(chosen))
 
 
-def _measures(rows: Sequence[_Row], names: Sequence[str]) -> dict[str, Measure]:
+def _measures(rows: _Rows, names: Sequence[str]) -> dict[str, Measure]:
     """Return measures with the stored titles and directions, if there are any."""
-    first = {row.measure: row for row in reversed(rows)}
+    first = rows.first("measure")
+    entries, codes = rows.columns["described"]
     found = {}
     for name in names:
-        measure, row = measure_called(name), first[name]
-        title = row.measure_title if isinstance(row.measure_title, str) else measure.title
-        higher = row.higher_is_better
+        measure = measure_called(name)
+        title, higher = entries[codes[first[name]]]
+        title = title if isinstance(title, str) else measure.title
         higher = measure.higher_is_better if higher is None else bool(higher)
         found[name] = dataclasses.replace(measure, title=title, higher_is_better=higher)
     return found
@@ -778,16 +825,15 @@ def chance_by_series(
 
 
 def _chance_levels(
-    run: Run | Values | None, rows: list[_Row], chance: Any, measures: Sequence[str]
+    run: Run | Values | None, rows: _Rows, chance: Any, measures: Sequence[str]
 ) -> tuple[dict[tuple[Any, ...], float] | None, dict[str, str]]:
     """Return chance levels as `chance_by_series` does; None if none are requested."""
     if chance is None or chance is False or (isinstance(chance, int) and chance == 0):
         return None, {}
     if hasattr(chance, "columns"):
         frame = chance.to_pandas() if hasattr(chance, "to_pandas") else chance
-        datasets = frame["dataset"].tolist() if "dataset" in frame.columns else None
         names = frame["series"].tolist(), frame["measure"].tolist()
-        places = zip(_datasets(datasets, len(frame)), *names, strict=True)
+        places = zip(_datasets(frame), *names, strict=True)
         levels = list(zip(places, frame["value"].tolist(), strict=True))
         return dict(levels[::-1]), {}  # the first of several counts
     if run is None:
@@ -796,77 +842,71 @@ def _chance_levels(
             f"got {chance!r}; see chance_level"
         )
     draws = _DRAWS if chance is True else check_int("chance", chance, minimum=1)
-    return chance_by_series(run, str(rows[0].settings), measures, draws)
+    return chance_by_series(run, str(next(iter(rows.first("settings")))), measures, draws)
 
 
 # -- words -------------------------------------------------------------------------------------
 
 
-def _gain_text(complete: Mapping[str, set[_Place]]) -> str:
-    """Say whose exclusion adds most common series, given the series with values by detector."""
-    known = {name: places for name, places in complete.items() if places}
-    if len(known) < 3:
+def _gain_text(complete: NDArray[np.bool_], detectors: Iterable[str]) -> str:
+    """Say whose exclusion adds most common series, given which series have all values."""
+    present = np.asarray(complete.any(axis=0))
+    lacking = ~complete[:, present]
+    gains = lacking[lacking.sum(axis=1) == 1].sum(axis=0)
+    if len(gains) < 3 or not gains.any():
         return ""
-
-    def common_without(left_out: str | None) -> int:
-        return len(set.intersection(*(known[name] for name in known if name != left_out)))
-
-    best = max(known, key=common_without)
-    gained, now = common_without(best), common_without(None)
-    if gained == now:
-        return ""
+    best = list(compress(detectors, present.tolist()))[gains.argmax()]
+    now = len(lacking) - int(lacking.any(axis=1).sum())
+    gained = now + int(gains.max())
     return f"Without {best}, {gained:,} series have values of all detectors, not {now:,}."
 
 
-def _failures(rows: list[_Row], detectors: Sequence[str]) -> tuple[dict[str, str], str]:
+def _failures(rows: _Rows, detectors: Sequence[str], table: _Numbers) -> tuple[dict[str, str], str]:
     """Count the series without a value of a shown measure by detector, with their statuses.
 
     The text says whose exclusion adds most common series.
     """
-    total = len({row.place for row in rows})
-    known: dict[tuple[_Place, str], set[str]] = {}
-    statuses: dict[str, dict[_Place, str]] = {}
-    for row in rows:
-        if not math.isnan(row.value):
-            known.setdefault((row.place, row.detector), set()).add(row.measure)
-        elif row.status is not None:
-            own = statuses.setdefault(row.detector, {})
+    total = len(rows.first("place"))
+    known = ~np.isnan(table)
+    complete = np.asarray(known[known.any(axis=(1, 2))].all(axis=0))
+    statuses: dict[str, dict[int, str]] = {}
+    failed = rows.where(np.isnan(rows.value)).columns
+    for place, detector, code in zip(
+        *(failed[name].codes.tolist() for name in ("place", "detector", "status")), strict=True
+    ):
+        status = failed["status"].entries[code]
+        if status is not None:
+            own = statuses.setdefault(failed["detector"].entries[detector], {})
             # With several measures, a failure is more informative than an undefined value.
-            if own.get(row.place, _UNDEFINED) == _UNDEFINED:
-                own[row.place] = _UNDEFINED if row.status == _OK else str(row.status)
-    wanted = set().union(*known.values())
-    complete: dict[str, set[_Place]] = {name: set() for name in detectors}
-    for (place, name), measures in known.items():
-        if measures == wanted and name in complete:
-            complete[name].add(place)
+            if own.get(place, _UNDEFINED) == _UNDEFINED:
+                own[place] = _UNDEFINED if status == _OK else str(status)
     found = {}
-    for name in detectors:
-        lacking = total - len(complete[name])
-        if lacking:
+    for name, count in zip(detectors, complete.sum(axis=0).tolist(), strict=True):
+        if lacking := total - count:
             kinds = Counter(sorted(statuses.get(name, {}).values(), key=lambda k: k == _UNDEFINED))
             said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
             found[name] = said or f"{lacking:,}"
-    return found, _gain_text(complete)
+    return found, _gain_text(complete, detectors)
 
 
 def _notes(
-    rows: list[_Row],
+    rows: _Rows,
     failures: Mapping[str, str],
     gain: str,
     titles: Mapping[str, str],
     alignments: Sequence[str],
 ) -> Iterator[str]:
-    known = {row.measure for row in rows if not math.isnan(row.value)}
+    known = rows.known.first("measure")
     blank = [title for name, title in titles.items() if name not in known]
     if blank:
         yield f"No value on any series: {', '.join(blank)}."
     if failures:
-        total = len({row.place for row in rows})
+        total = len(rows.first("place"))
         listed = "; ".join(f"{name}: {count}" for name, count in failures.items())
         yield f"Without a value, of {plural(total, 'series', 'series')}: {listed}."
     if gain:
         yield gain
-    settings = _known(row.settings for row in rows)
+    settings = _known(rows.first("settings"))
     if settings:
         yield f"Settings: {settings[0]}."
     if alignments:
@@ -876,11 +916,13 @@ def _notes(
         yield f"{buffers[0].upper()}{buffers[1:]}."
 
 
-def _buffers(rows: list[_Row]) -> str:
+def _buffers(rows: _Rows) -> str:
     """Return how the buffers of the series were chosen, and their range; empty if unknown."""
-    found = {
-        row.place: (int(row.buffer), None if _is_missing(row.buffer_reason) else row.buffer_reason)
-        for row in rows
-        if not _is_missing(row.buffer)
-    }
-    return buffer_summary(*zip(*found.values(), strict=True)) if found else ""
+    entries, codes = rows.columns["buffer"]
+    is_known = np.array([not _is_missing(length) for length, _ in entries], dtype=bool)[codes]
+    places = rows.columns["place"].codes[is_known].tolist()
+    last = dict(zip(places, codes[is_known].tolist(), strict=True))
+    found = [entries[code] for code in last.values()]
+    lengths = [int(length) for length, _ in found]
+    reasons = [None if _is_missing(reason) else reason for _, reason in found]
+    return buffer_summary(lengths, reasons) if found else ""
