@@ -23,6 +23,7 @@ from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_choice, check_labels, missing_note
 from vuskit.intervals import Ints
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
+from vuskit.measures.breakdown import alarms_text
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.settings import (
@@ -386,7 +387,9 @@ class _FrameEvaluation:
             table.add_excess(name, evaluator._excess_of_buffer)
         for detector in roles.scores:
             if isinstance(evaluator, str):
-                skipped = InvalidInputError(evaluator)
+                without = not np.any(arrays[roles.label])
+                alarms = alarms_text(arrays[detector], self.settings) if without else ""
+                skipped = InvalidInputError(evaluator + alarms)
                 self._add_failure(table, name, detector, None, "SKIPPED", skipped)
                 continue
             try:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import vuskit
@@ -93,6 +94,15 @@ def test_one_class_is_skipped_and_is_no_failure():
     inputs = open_scores([scored("a"), scored("flat", labels=np.zeros(N, dtype=bool))])
     values = evaluate_inputs(inputs, measures="auc_pr", settings=SETTINGS)
     assert rows_of(values)["flat", "good", "auc_pr"] == (None, "SKIPPED")
+    (flat,) = [one for one in values.series if one.name == "flat"]
+    score = scored("flat").scores["good"]
+    table = vuskit.events(np.zeros(N), score)
+    count = f"; {table.false_alarms} false alarm"
+    assert any(count in one.messages["auc_pr"] for one in flat.scores if one.detector == "good")
+    frame = pd.DataFrame({"machine": "flat", "label": 0, "good": score})
+    found = vuskit.evaluate_frame(frame, by="machine", buffer=3, measures="auc_pr")
+    assert found["status"].tolist() == ["SKIPPED"]
+    assert count in found["message"][0]
     assert values.failures == ()
 
 

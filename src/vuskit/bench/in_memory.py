@@ -55,6 +55,7 @@ from vuskit.errors import InvalidInputError, MeasureError, VuskitError
 from vuskit.inputs import missing_note
 from vuskit.intervals import Ints
 from vuskit.measures.batch import can_batch, evaluate_batch, find_valid_series
+from vuskit.measures.breakdown import alarms_text
 from vuskit.measures.evaluate import Evaluator
 from vuskit.measures.registry import Measure, Measures, resolve_measures
 from vuskit.measures.results import inverted_note
@@ -604,11 +605,13 @@ class InputEvaluator:
         self, one: LoadedScore, evaluator: Evaluator | Exception, series: Series, first: int
     ) -> EvaluatedScore:
         values: Mapping[str, float] = {}
-        what = "evaluate"
+        what, alarms = "evaluate", ""
         if isinstance(one.numbers, Exception):
             what, failed = "import", [(self.measures, one.numbers)]
         elif isinstance(evaluator, Exception):
             failed = [(self.measures, evaluator)]
+            if not series.anomalous_points:
+                alarms = alarms_text(one.numbers[first:], self.settings)
         else:
             values, failed = self._computed(evaluator, series, one.numbers[first:])
         statuses = {measure.name: _status(error) for part, error in failed for measure in part}
@@ -626,7 +629,7 @@ class InputEvaluator:
                 for part, error in failed
             ),
             messages={
-                measure.name: _message(error).partition("\n")[0]
+                measure.name: _message(error).partition("\n")[0] + alarms
                 for part, error in failed
                 for measure in part
             },

@@ -50,6 +50,7 @@ from vuskit.errors import (
     MeasureError,
 )
 from vuskit.inputs import check_choice, rank_missing_lowest
+from vuskit.measures.breakdown import alarms_text
 from vuskit.measures.evaluate import NO_BUFFER, Evaluator
 from vuskit.measures.registry import Measure, get_measure
 from vuskit.measures.settings import EvaluationSettings
@@ -504,6 +505,9 @@ class JobAction(Action):
                     scores, self._series(), job.label, job.window, job.anchor, job.nan
                 )
             case EvaluateJob(series=ref):
+                if not ref.anomalous_points:
+                    evaluated = self._stored_scores()[self.job.about["train_length"] :]
+                    check_classes(ref, alarms_text(evaluated, self.job.evaluation))
                 check_classes(ref)
                 return evaluate_scores(self.job, self._stored_scores(), self._series())
 
@@ -710,7 +714,8 @@ def evaluate_scores(job: EvaluateJob, scores: Scores, series: Series) -> Evaluat
     first = job.about["train_length"]
     if first:
         series, scores = series.after(first), scores[first:]
-        check_classes(series, " after the training part")
+        alarms = "" if series.anomalous_points else alarms_text(scores, job.evaluation)
+        check_classes(series, f" after the training part{alarms}")
     measures = tuple(measure.build() for measure in job.measures)
     evaluator = make_evaluator(series.labels, series.values, measures, job.evaluation)
     return EvaluateResult(measure_scores(evaluator, scores), *evaluator.buffer_record)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vuskit._util.optional import require
 from vuskit._util.tables import TableForms, TableLayout
-from vuskit.errors import InvalidInputError
+from vuskit._util.text import plural
+from vuskit.errors import InvalidInputError, VuskitError
 from vuskit.inputs import check_pair
 from vuskit.intervals import meets
 from vuskit.kernels.ranking import rank_table
@@ -247,3 +248,14 @@ def events(
         false_alarms=starts.size,
         separate_alarms=int(np.count_nonzero(starts[1:] - stops[:-1] > length)) + bool(starts.size),
     )
+
+
+def alarms_text(scores: ArrayLike, settings: EvaluationSettings) -> str:
+    """Count the false alarms on a series without anomalies; empty if there is no threshold."""
+    try:
+        table = events(
+            np.zeros(np.size(scores)), scores, threshold=settings.threshold, nan=settings.nan
+        )
+    except VuskitError:  # the scores are invalid, or the threshold needs anomalies
+        return ""
+    return f"; {plural(table.false_alarms, 'false alarm')} at or above {table.threshold:.4g}"
