@@ -26,7 +26,6 @@ MODULES = sorted(
 TESTED_ELSEWHERE: dict[str, str] = {
     "algorithms/*": "algorithms/test_agreement.py and test_growth.py compare all three algorithms",
     "cli/_exit_codes.py": "Only declares codes; cli/test_interrupt.py and every command's tests",
-    "cli/_progress.py": "cli/bench/test_bench.py",
     "cli/app.py": "cli/test_help.py",
     "cli/bench/*": "cli/bench/test_bench.py goes through a run with all commands",
     "cli/list_.py": "cli/test_list.py",

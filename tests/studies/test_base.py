@@ -1,4 +1,4 @@
-"""Studies: registry, options, user studies, seeds."""
+"""Studies: registry, options, user studies, seeds, names of detectors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from vuskit.studies import (
 from vuskit.studies import (
     base as studies_registry,
 )
-from vuskit.studies.base import _mean_of_defined
+from vuskit.studies.base import PUBLISHED_DETECTORS, _mean_of_defined, detector_key, find_detectors
 
 
 @pytest.fixture(scope="module")
@@ -327,3 +327,27 @@ def test_options_belong_to_names_and_classes(several):
     )
     with pytest.raises(InvalidInputError, match=r"`options` must be left out .* got min_series"):
         run_study(found.study, several[:3], min_series=3)
+
+
+# -- names of detectors ----------------------------------------------------------------------------
+
+SAVED = ("IFOREST", "IFOREST1", "LOF", "HBOS", "OCSVM", "PCA", "NORMA", "MP", "POLY", "AE", "CNN")
+
+
+def test_published_detectors_are_those_that_are_there():
+    found = find_detectors(["published"], SAVED)
+    assert found == ("NORMA", "POLY", "IFOREST", "AE", "OCSVM", "MP", "LOF", "CNN")
+    assert find_detectors(["published"], ("mine", "yours")) == ("mine", "yours")
+    own = ("norma", "poly", "iforest", "ae", "ocsvm", "mp", "lof", "lstm_ad", "cnn", "pca")
+    assert find_detectors(["published"], own) == own[:-1]
+    assert len({detector_key(name) for name in PUBLISHED_DETECTORS}) == 9
+
+
+def test_an_exact_name_wins():
+    assert find_detectors(["a-e"], ("AE", "a-e")) == ("a-e",)
+    assert find_detectors(["LOF", "lof"], SAVED) == ("LOF",)
+
+
+def test_a_missing_detector_is_named():
+    with pytest.raises(InvalidInputError, match=r"`pairs` must name detectors.*got 'LOFF'.*'LOF'"):
+        find_detectors(["LOFF"], SAVED, name="pairs")
