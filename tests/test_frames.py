@@ -232,6 +232,16 @@ def test_errors_of_series_evaluated_together():
 # --- columns -------------------------------------------------------------------------------------
 
 
+@every_kind
+def test_epochs_that_may_be_scores_or_times_are_refused(make):
+    rows = ROWS[:60].drop(columns="time").assign(zeit=1_700_000_000 + np.arange(60)[::-1])
+    options = {"by": "series", "buffer": 5, "measures": "auc_pr"}
+    with pytest.raises(vuskit.InvalidInputError, match=r"'zeit' must be .*pass order='zeit', or"):
+        collected(vuskit.evaluate_frame(make(rows), **options))
+    found = collected(vuskit.evaluate_frame(make(rows), order="zeit", **options))
+    assert "zeit" not in set(found["detector"])
+
+
 def test_several_columns_identify_a_series():
     options = {"order": "time", "buffer": 5, "measures": "auc_pr", "scores": "forest"}
     result = vuskit.evaluate_frame(ROWS, by=["data", "series"], **options)

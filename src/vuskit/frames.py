@@ -38,6 +38,7 @@ from vuskit.times import (
     check_timezone,
     find_time_columns,
     is_row_number,
+    look_like_epochs,
     read_times,
 )
 
@@ -205,6 +206,7 @@ class _Roles:
     value: str | None
     order: str | None
     is_order_given: bool
+    is_guessed: bool = False  # neither the scores nor the order is given, or found
 
     @classmethod
     def of(
@@ -252,7 +254,18 @@ class _Roles:
                 )
             for column in detectors:
                 _check_column("scores", column, kinds)
-        return cls(dataset, keys, label, detectors, value, order, is_order_given)
+        guessed = scores is None and order is None and not is_order_given
+        return cls(dataset, keys, label, detectors, value, order, is_order_given, guessed)
+
+    def check_epochs(self, arrays: Arrays) -> None:
+        """Refuse scores that may be times if neither them nor the order is given."""
+        for name in self.scores if self.is_guessed else ():
+            if arrays[name].dtype.kind in "iuf" and look_like_epochs(arrays[name]):
+                raise InvalidInputError(
+                    f"{name!r} must be a score or the times of the rows, got numbers such as "
+                    f"{arrays[name][0]:.0f}, which may be both; pass order={name!r}, or name the "
+                    "score columns with `scores`"
+                )
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -514,6 +527,7 @@ def _evaluate(source: _Source, roles: _Roles, evaluation: _FrameEvaluation) -> _
         batches = source.batches(roles, is_sorted)
         try:
             for group in _groups(batches, roles):
+                roles.check_epochs(group.arrays)
                 evaluation.add_group(table, group, roles)
         except _ScatteredError as error:
             if not source.can_sort:

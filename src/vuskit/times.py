@@ -17,11 +17,14 @@ __all__ = [
     "find_time_columns",
     "has_zone",
     "is_row_number",
+    "look_like_epochs",
     "read_times",
 ]
 
 TIME_NAMES = ("timestamp", "time", "datetime", "date", "ts")
 """Usual names of the column of times, in lower case."""
+
+_YEAR_2000, _YEAR_2100 = 946_684_800, 4_102_444_800  # in seconds since 1970
 
 
 def find_time_columns(names: Iterable[str], dated: Sequence[str]) -> list[str]:
@@ -46,6 +49,20 @@ def is_row_number(name: str) -> bool:
     """
     plain = str(name).strip().lower()
     return plain in ("", "index", "unnamed: 0") or plain.startswith("__index_level_")
+
+
+def look_like_epochs(numbers: NDArray[Any]) -> bool:
+    """Whether all numbers are integers like epochs from 2000 to 2100, in s, ms, us or ns.
+
+    Examples
+    --------
+    >>> look_like_epochs(np.array([1.7e12, 1.6e12])), look_like_epochs(np.array([1.7e9, 0.5]))
+    (True, False)
+    """
+    if not numbers.size or not (numbers == np.floor(numbers)).all():
+        return False
+    first, last = numbers.min() / _YEAR_2000, numbers.max() / _YEAR_2100
+    return any(first >= unit >= last for unit in (1, 1e3, 1e6, 1e9))
 
 
 def read_times(name: str, times: NDArray[Any], *, zone: tzinfo | None = None) -> NDArray[Any]:

@@ -29,7 +29,13 @@ from vuskit.parameters import (
     text,
     whole,
 )
-from vuskit.times import TIME_NAMES, check_timezone, find_time_columns, is_row_number
+from vuskit.times import (
+    TIME_NAMES,
+    check_timezone,
+    find_time_columns,
+    is_row_number,
+    look_like_epochs,
+)
 
 LABEL_NAMES = (
     "label", "labels", "is_anomaly", "anomaly", "is_outlier", "outlier", "target",
@@ -66,7 +72,6 @@ _NORMAL_WORDS = ("norm", "ok", "good", "heal", "inl", "nomin", "benign", "regula
 TEXT_MARK = "text such as"
 _EMPTY = "None"
 _ALMOST_NUMBER = re.compile(r"\s*[+\-\u2212]?[\d.,\s]*\d\s?[^\d\s.,:/T-]{0,4}")  # 1,234.5 or 5 %
-_YEAR_2000, _YEAR_2100 = 946_684_800, 4_102_444_800  # in seconds since 1970
 _FEW = 12  # this many numbers may be increasing by chance
 _MOST_SHOWN = 6
 _MISSPELLED = 0.75  # minimum similarity of a misspelled name
@@ -529,20 +534,6 @@ def _score_names(
             found.append(name)
     left_out += epochs_left_out(table, columns, epochs)
     return scores_or_rising(found, rising, left_out)
-
-
-def look_like_epochs(numbers: NDArray[np.float64]) -> bool:
-    """Whether all numbers are integers like epochs from 2000 to 2100, in s, ms, us or ns.
-
-    Examples
-    --------
-    >>> look_like_epochs(np.array([1.7e12, 1.6e12])), look_like_epochs(np.array([1.7e9, 0.5]))
-    (True, False)
-    """
-    if not numbers.size or not (numbers == np.floor(numbers)).all():
-        return False
-    first, last = numbers.min() / _YEAR_2000, numbers.max() / _YEAR_2100
-    return any(first >= unit >= last for unit in (1, 1e3, 1e6, 1e9))
 
 
 def epochs_left_out(table: Table, columns: Columns, epochs: Sequence[str]) -> list[str]:

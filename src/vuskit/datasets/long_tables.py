@@ -25,7 +25,6 @@ from vuskit.datasets.columns import (
     is_place,
     is_second_label,
     label_and_value,
-    look_like_epochs,
     place_shown,
     scores_or_rising,
     second_label,
@@ -39,7 +38,7 @@ from vuskit.datasets.tables import (
     table_suffix,
 )
 from vuskit.errors import InvalidInputError
-from vuskit.times import find_time_columns, is_row_number
+from vuskit.times import find_time_columns, is_row_number, look_like_epochs
 
 _FEW = 12  # this many numbers may be increasing by chance
 _BLOCK = 1 << 17  # rows
