@@ -37,6 +37,8 @@ def plain_data(data: Any) -> Any:
     Dataclasses become their public fields, data frames one record per row, and mappings with tuples
     as keys become nested mappings.
     """
+    if data is None or isinstance(data, str):
+        return data
     if dataclasses.is_dataclass(data) and not isinstance(data, type):
         names = [one.name for one in dataclasses.fields(data) if not one.name.startswith("_")]
         return {name: plain_data(getattr(data, name)) for name in names}
@@ -44,7 +46,7 @@ def plain_data(data: Any) -> Any:
         if any(isinstance(key, tuple) for key in data):
             return plain_data(_nested(data))
         return {str(key): plain_data(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple, Iterator)):
         return [plain_data(value) for value in data]
     if isinstance(data, np.generic):
         data = data.item()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import io
 import json
 import os
 import re
@@ -151,16 +152,17 @@ def table_forms(*tables: Any) -> dict[str, Callable[[], str]]:
 
 
 def json_text(data: Any) -> str:
-    r"""Return data as JSON; NaN and infinities become null.
+    r"""Return plain data as JSON.
 
     Examples
     --------
     >>> print(json_text("\x9b2J and \udce9"))
     "\u009b2J and \udce9"
     """
-    text = json.dumps(plain_data(data), indent=2, ensure_ascii=False, allow_nan=False)
+    text = io.StringIO()  # `dumps` would keep every piece of the text
+    json.dump(data, text, indent=2, ensure_ascii=False, allow_nan=False)
     # Terminals interpret more control characters than JSON escapes.
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text.getvalue())
 
 
 def emit_table(
@@ -170,7 +172,7 @@ def emit_table(
 ) -> None:
     """Write records as JSON, csv, or a table of some of their fields."""
     if form == "json":
-        write(json_text(list(records)))
+        write(json_text(plain_data(records)))
     elif form == "csv":
         header = list(records[0]) if records else list(shown)
         write(csv_text(header, [list(record.values()) for record in records]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -433,16 +433,20 @@ def _write(request: Request, values: Run | Values, folder: Path | None, place: P
         spread=request.spread,
     )
 
-    def records() -> list[dict[str, Any]]:
+    def rows() -> Iterator[list[Any]]:
         found: Iterable[dict[str, Any]] = (
             values.records() if isinstance(values, Values) else frame_records(values.outcomes())
         )
-        return [{name: one.get(name) for name in _FIELDS} for one in found]
+        return ([one.get(name) for name in _FIELDS] for one in found)
+
+    def result() -> dict[str, Any]:
+        records = (dict(zip(_FIELDS, row, strict=True)) for row in rows())
+        return {"folder": folder, "table": table, "values": records}
 
     emit(
         request.form,
-        lambda: {"folder": folder, "table": table, "values": records()},
-        csv=lambda: csv_text(_FIELDS, [list(one.values()) for one in records()]),
+        result,
+        csv=lambda: csv_text(_FIELDS, rows()),
         **table_forms(table),
     )
     if request.html is not None:
