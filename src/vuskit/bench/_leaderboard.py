@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,38 +21,6 @@ AVERAGES = ("series", "dataset")
 
 COUNTS = ("datasets", "series")
 """Columns with the number of data sets and series behind a mean."""
-
-
-def rows_of_mean(table: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return the rows to average.
-
-    In a mean over series, a data set of a hundred series outweighs one of three. In a mean over
-    data sets, each data set counts once, with the mean of its series.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        One row per series; the index has a level ``dataset`` and optionally ``series``.
-    by : {"series", "dataset"}
-        Unit that counts once.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> index = pd.MultiIndex.from_tuples(
-    ...     [("large", "a"), ("large", "b"), ("large", "c"), ("small", "d")],
-    ...     names=["dataset", "series"],
-    ... )
-    >>> table = pd.DataFrame({"LOF": [0.9, 0.9, 0.9, 0.1]}, index=index)
-    >>> float(rows_of_mean(table, "series")["LOF"].mean().round(2))
-    0.7
-    >>> float(rows_of_mean(table, "dataset")["LOF"].mean().round(2))
-    0.5
-    """
-    if by == "series":
-        return table
-    kept = [name for name in table.index.names if name != "series"]
-    return table.groupby(level=kept, sort=False).mean()
 
 
 def common_series(values: ArrayLike) -> NDArray[np.bool_]:
@@ -81,19 +49,62 @@ def common_series(values: ArrayLike) -> NDArray[np.bool_]:
     return np.asarray((there | ~present).all(axis=-2) & there.any(axis=-2))
 
 
-def values_by_series(values: pd.DataFrame) -> pd.Series:
-    """Mean over seeds by measure, data set, series and detector; missing values are dropped."""
-    keys = ["measure", "dataset", "series", "detector"]
-    cells: pd.Series = (
-        values.dropna(subset="value").groupby(keys, observed=True, sort=True)["value"].mean()
-    )
-    return cells
+Place = tuple[str, Any]
+"""Data set and name of a series."""
+
+Floats = NDArray[np.float64]
 
 
-def common_values(cells: pd.Series, measure: str, detectors: Sequence[str]) -> pd.DataFrame:
-    """Values of a measure by series and detector, for the series that count in means."""
-    table: pd.DataFrame = cells.loc[measure].unstack("detector").reindex(columns=list(detectors))
-    return table[common_series(table.to_numpy(dtype=float).T)]
+def mean_of_seeds(values: Floats, at: Sequence[NDArray[np.intp]], shape: Sequence[int]) -> Floats:
+    """Return means by measure, series and detector; NaN without a value.
+
+    ``at`` has the places of the values: measure, series and detector.
+
+    Examples
+    --------
+    >>> at = [np.array(one) for one in ([0, 0], [0, 0], [1, 1])]
+    >>> mean_of_seeds(np.array([0.2, 0.4]), at, (1, 1, 2)).round(3).tolist()
+    [[[nan, 0.3]]]
+    """
+    size = math.prod(shape)
+    cells = (at[0] * shape[1] + at[1]) * shape[2] + at[2]
+    counts = np.bincount(cells, minlength=size)
+    sums = np.bincount(cells, weights=values, minlength=size)
+    means: Floats = np.divide(sums, counts, out=np.full(size, math.nan), where=counts > 0)
+    return means.reshape(tuple(shape))
+
+
+def place_order(place: Place) -> tuple[str, Any]:
+    """Sort key of a series; names may be numbers."""
+    dataset, series = place
+    return dataset, (isinstance(series, str), series)
+
+
+def column_means(table: Floats) -> Floats:
+    """Return the mean of each column over its known numbers."""
+    known = ~np.isnan(table)
+    counts = known.sum(axis=0)
+    totals = np.where(known, table, 0.0).sum(axis=0)
+    means: Floats = np.divide(totals, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return means
+
+
+def rows_of_mean(table: Floats, owners: NDArray[np.object_], by: str) -> Floats:
+    """Return the rows to average: those of the series, or the means of each data set.
+
+    In a mean over series, a data set of a hundred series outweighs one of three. In a mean over
+    data sets, each data set counts once.
+
+    Examples
+    --------
+    >>> table = np.array([[0.9], [0.9], [0.9], [0.1]])
+    >>> owners = np.array(["large", "large", "large", "small"], dtype=object)
+    >>> rows_of_mean(table, owners, "dataset").round(3).tolist()
+    [[0.9], [0.1]]
+    """
+    if by == "series" or not len(table):
+        return table
+    return np.array([column_means(table[owners == dataset]) for dataset in dict.fromkeys(owners)])
 
 
 def leaderboard(
@@ -147,79 +158,77 @@ def leaderboard(
         return values
     pandas = require("pandas", purpose="a leaderboard")
     wanted = measures_in_order({*map(str, values["measure"]), *measures})
-    higher = directions(values)
     boards = [
-        _Board.of(rows, by=by, detectors=detectors, measures=wanted).to_frame(higher, str(settings))
+        row
         for settings, rows in values.groupby("settings")
+        for row in _board(str(settings), rows, by, detectors, wanted)
     ]
-    table: pd.DataFrame = pandas.concat(boards, ignore_index=True)
+    table: pd.DataFrame = pandas.DataFrame(boards)
     for count in COUNTS:
         names = [f"{count}_{name}" for name in wanted]
         if count not in table:
             continue
         if table[count].isna().any():
             table = table[[*(name for name in table if name not in names), *names]]
+            table = table.astype({count: "Int64"})
         else:
             table = table.drop(columns=names).astype({count: int})
     return table
 
 
-@dataclass(frozen=True, eq=False)
-class _Board:
-    """Means under one set of settings."""
+def _board(
+    settings: str, rows: pd.DataFrame, by: str, detectors: Iterable[str], measures: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the sorted rows under one set of settings, with counts per measure."""
+    names = sorted({*map(str, rows["detector"]), *detectors})
+    known = rows.dropna(subset="value")
+    of_rows = list(zip(known["dataset"], known["series"], strict=True))
+    places = sorted(set(of_rows), key=place_order)
+    texts = map(str, known["measure"]), map(str, known["detector"])
+    columns = (texts[0], measures), (of_rows, places), (texts[1], names)
+    at = []
+    for column, order in columns:
+        position = {one: place for place, one in enumerate(order)}
+        at.append(np.array([position[one] for one in column], dtype=np.intp))
+    table = mean_of_seeds(known["value"].to_numpy(float), at, [len(one) for _, one in columns])
+    owners = np.array([dataset for dataset, _ in places], dtype=object)
+    kept = common_series(table.swapaxes(1, 2))
+    means = [
+        column_means(rows_of_mean(one[used], owners[used], by))
+        for one, used in zip(table, kept, strict=True)
+    ]
+    own = (~np.isnan(table)).any(axis=0).sum(axis=0).tolist()
+    counts = {"series": kept.sum(axis=1).tolist()}
+    if by == "dataset":
+        counts = {"datasets": [len(set(owners[used])) for used in kept], **counts}
+    present = (~np.isnan(table)).any(axis=(1, 2))
+    common = {name: set(np.array(found)[present].tolist()) for name, found in counts.items()}
+    shared = {name: one.pop() if len(one) == 1 else None for name, one in common.items()}
+    of_measures = {
+        f"{count}_{name}": number
+        for count, found in counts.items()
+        for name, number in zip(measures, found, strict=True)
+    }
+    ranked = [name for name, mean in zip(measures, means, strict=True) if not np.isnan(mean).all()]
+    main = main_measure(ranked or measures)
+    stored = rows.drop_duplicates("measure").set_index("measure").get("higher_is_better", {})
+    sign = -1 if stored.get(main, measure_called(main).higher_is_better) else 1
+    board = [
+        {
+            "settings": settings,
+            "detector": name,
+            **shared,
+            "own_series": number,
+            **dict(zip(measures, mean, strict=True)),
+            **of_measures,
+        }
+        for name, number, mean in zip(names, own, np.transpose(means).tolist(), strict=True)
+    ]
+    return sorted(board, key=lambda row: (_last(sign * row[main]), not row["own_series"]))
 
-    means: pd.DataFrame
-    own: pd.Series
-    counts: dict[str, dict[str, int]]
-    present: list[str]
 
-    @classmethod
-    def of(
-        cls, rows: pd.DataFrame, *, by: str, detectors: Iterable[str], measures: Sequence[str]
-    ) -> _Board:
-        pandas = require("pandas", purpose="a leaderboard")
-        place = ["dataset", "series"]
-        known = rows.dropna(subset="value")
-        cells = values_by_series(known)
-        names = sorted({*map(str, rows["detector"]), *detectors})
-        means = pandas.DataFrame(np.nan, pandas.Index(names, name="detector"), list(measures))
-        counts = {name: dict.fromkeys(measures, 0) for name in COUNTS}
-        present = [name for name in measures if name in cells.index.get_level_values("measure")]
-        for measure in present:
-            table = common_values(cells, measure, names)
-            means[measure] = rows_of_mean(table, by).mean()
-            counts["series"][measure] = len(table)
-            counts["datasets"][measure] = table.index.get_level_values("dataset").nunique()
-        own = known.drop_duplicates([*place, "detector"])["detector"].value_counts()
-        if by == "series":
-            del counts["datasets"]
-        return cls(means, own.reindex(names, fill_value=0), counts, present)
-
-    def to_frame(self, higher: Mapping[str, bool], settings: str) -> pd.DataFrame:
-        """Return the sorted rows, with total counts and counts per measure."""
-        ranked = [name for name in self.means if self.means[name].notna().any()]
-        main = main_measure(ranked or list(self.means))
-        table = self.means.assign(**{
-            f"{count}_{name}": number
-            for count, by_measure in self.counts.items()
-            for name, number in by_measure.items()
-        })  # fmt: skip
-        table.insert(0, "own_series", self.own)
-        for count in reversed(self.counts):
-            table.insert(0, count, _one_count(self.counts[count], self.present))
-            table[count] = table[count].astype("Int64")
-        table = table.reset_index()
-        table.insert(0, "settings", settings)
-        keys = table.assign(blank=table["own_series"] == 0).sort_values(
-            [main, "blank", "detector"], ascending=[not higher.get(main, True), True, True]
-        )
-        return table.loc[keys.index]
-
-
-def _one_count(counts: Mapping[str, int], present: Iterable[str]) -> int | None:
-    """Return the common count of all present measures; None if their counts differ."""
-    found = {counts[name] for name in present if name in counts}
-    return found.pop() if len(found) == 1 else None
+def _last(value: float) -> float:
+    return math.inf if math.isnan(value) else value
 
 
 def no_common_series(values: pd.DataFrame, settings: str) -> str:
@@ -234,20 +243,3 @@ def no_common_series(values: pd.DataFrame, settings: str) -> str:
         "all values, `vuskit compare --detector A --detector B` for some detectors, or remove a "
         "detector from the plan."
     )
-
-
-def directions(values: pd.DataFrame) -> dict[str, bool]:
-    """Whether higher values are better, for each measure in a table of values.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"measure": ["delay", "vus_pr"], "higher_is_better": [False, True]})
-    >>> directions(frame)
-    {'delay': False, 'vus_pr': True}
-    """
-    if "higher_is_better" in values.columns:
-        stored = values.drop_duplicates("measure").set_index("measure")["higher_is_better"]
-        return {str(name): bool(higher) for name, higher in stored.items()}
-    names = map(str, values["measure"].unique())
-    return {name: measure_called(name).higher_is_better for name in names}

@@ -23,7 +23,16 @@ from vuskit.bench import (
     Status,
     Values,
 )
-from vuskit.bench._leaderboard import AVERAGES, common_series
+from vuskit.bench._leaderboard import (
+    AVERAGES,
+    Floats,
+    Place,
+    column_means,
+    common_series,
+    mean_of_seeds,
+    place_order,
+    rows_of_mean,
+)
 from vuskit.buffers import buffer_summary
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError, MeasureError
@@ -67,7 +76,6 @@ thead tr:last-child th, tbody { border-bottom: 1px solid; }
 tfoot td { white-space: normal; font-size: .9em; }
 """
 _LATEX_WIDTH = 86  # characters of small type in a line of a one-column article
-_Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,8 +453,8 @@ def publication_table(
 class _Maker:
     """Computes means, spreads, counts and ranks of all measures."""
 
-    places: list[_Place]
-    table: _Numbers  # by measure, series and detector
+    places: list[Place]
+    table: Floats  # by measure, series and detector
     detectors: tuple[str, ...]
     datasets: tuple[str, ...]
     chance: dict[tuple[Any, ...], float] | None
@@ -462,7 +470,7 @@ class _Maker:
             raise InvalidInputError(_no_common_series(self.table, self.detectors))
         return cells
 
-    def _of_measure(self, measure: str, one: _Numbers, higher: bool) -> Iterator[dict[str, Any]]:
+    def _of_measure(self, measure: str, one: Floats, higher: bool) -> Iterator[dict[str, Any]]:
         places, table = self._common(measure, one)
         owners = np.array([dataset for dataset, _ in places], dtype=object)
         for dataset in self.datasets:
@@ -471,14 +479,14 @@ class _Maker:
         by = self.by if len(self.datasets) > 1 else "series"
         ranks: dict[str, float] = {}
         if self.rank is not None and len(table):
-            ranked = _rows_of_mean(table[:, : len(self.detectors)], owners, self.rank)
+            ranked = rows_of_mean(table[:, : len(self.detectors)], owners, self.rank)
             ranks = _mean_ranks(ranked, self.detectors, higher=higher)
-        for cell in self._summary(_rows_of_mean(table, owners, by), "", measure):
+        for cell in self._summary(rows_of_mean(table, owners, by), "", measure):
             cell["series"] = len(table)
             cell["mean_rank"] = ranks.get(cell["detector"], math.nan)
             yield cell
 
-    def _common(self, measure: str, table: _Numbers) -> tuple[list[_Place], _Numbers]:
+    def _common(self, measure: str, table: Floats) -> tuple[list[Place], Floats]:
         """Return the included series and their values by detector, and chance if requested."""
         kept = common_series(table.T)
         places, table = list(compress(self.places, kept)), table[kept]
@@ -487,7 +495,7 @@ class _Maker:
             table = np.column_stack([table, np.array(random, dtype=np.float64)])
         return places, table
 
-    def _summary(self, table: _Numbers, dataset: str, measure: str) -> list[dict[str, Any]]:
+    def _summary(self, table: Floats, dataset: str, measure: str) -> list[dict[str, Any]]:
         """Return means over the rows of a table, with their spread."""
         names = (*self.detectors, "")[: table.shape[1]]
         nothing = np.full(len(names), math.nan)
@@ -507,57 +515,29 @@ class _Maker:
                 "mean_rank": math.nan,
             }
             for name, column, mean, low, high in zip(
-                names, table.T, _means(table), lower, upper, strict=True
+                names, table.T, column_means(table), lower, upper, strict=True
             )
         ]
 
 
 def _mean_of_seeds(
     rows: _Rows, measures: Sequence[str], detectors: Sequence[str]
-) -> tuple[list[_Place], _Numbers]:
+) -> tuple[list[Place], Floats]:
     """Return the series, and means by measure, series and detector; NaN without a value."""
     known = rows.known
-    places = sorted(known.first("place"), key=_by_name)
-    shape = (len(measures), len(places), len(detectors))
-    size = math.prod(shape)
+    places = sorted(known.first("place"), key=place_order)
     columns = {"measure": measures, "place": places, "detector": detectors}
     at = [known.positions(name, order) for name, order in columns.items()]
-    cells = (at[0] * len(places) + at[1]) * len(detectors) + at[2]
-    counts = np.bincount(cells, minlength=size)
-    sums = np.bincount(cells, weights=known.value, minlength=size)
-    means = np.divide(sums, counts, out=np.full(size, math.nan), where=counts > 0)
-    return places, means.reshape(shape)
+    return places, mean_of_seeds(known.value, at, [len(order) for order in columns.values()])
 
 
-def _by_name(place: tuple[str, Any]) -> tuple[str, Any]:
-    """Sort key of a series; names may be numbers."""
-    dataset, series = place
-    return dataset, (isinstance(series, str), series)
-
-
-def _means(table: _Numbers) -> _Numbers:
-    """Return the mean of each column over its known numbers."""
-    known = ~np.isnan(table)
-    counts = known.sum(axis=0)
-    totals = np.where(known, table, 0.0).sum(axis=0)
-    means: _Numbers = np.divide(totals, counts, out=np.full(len(counts), np.nan), where=counts > 0)
-    return means
-
-
-def _deviation(column: _Numbers) -> float:
+def _deviation(column: Floats) -> float:
     """Return the standard deviation of the known numbers; NaN for a single one."""
     known = column[~np.isnan(column)]
     return float(known.std(ddof=1)) if known.size > 1 else math.nan
 
 
-def _rows_of_mean(table: _Numbers, owners: NDArray[np.object_], by: str) -> _Numbers:
-    """Return the rows to average: those of the series, or the means of each data set."""
-    if by == "series" or not len(table):
-        return table
-    return np.array([_means(table[owners == dataset]) for dataset in dict.fromkeys(owners)])
-
-
-def _mean_ranks(table: _Numbers, names: Sequence[str], *, higher: bool) -> dict[str, float]:
+def _mean_ranks(table: Floats, names: Sequence[str], *, higher: bool) -> dict[str, float]:
     """Return the mean rank of each detector that has values; ties share their mean rank."""
     present = np.asarray(~np.isnan(table).all(axis=0))
     known = -table[:, present] if higher else table[:, present]
@@ -567,7 +547,7 @@ def _mean_ranks(table: _Numbers, names: Sequence[str], *, higher: bool) -> dict[
     return dict(zip(compress(names, present.tolist()), ranks.tolist(), strict=True))
 
 
-def _no_common_series(table: _Numbers, detectors: Sequence[str]) -> str:
+def _no_common_series(table: Floats, detectors: Sequence[str]) -> str:
     counts = (~np.isnan(table)).any(axis=0).sum(axis=0).tolist()
     listed = ", ".join(f"{name} {count}" for name, count in zip(detectors, counts, strict=True))
     return (
@@ -577,9 +557,6 @@ def _no_common_series(table: _Numbers, detectors: Sequence[str]) -> str:
 
 
 # -- reading the values ------------------------------------------------------------------------
-
-
-_Place = tuple[str, Any]  # data set and series
 
 
 class _Factor(NamedTuple):
@@ -599,7 +576,7 @@ class _Factor(NamedTuple):
 class _Rows:
     """Values with their other columns; those that are not there hold None."""
 
-    value: _Numbers
+    value: Floats
     columns: dict[str, _Factor]
 
     def where(self, kept: NDArray[np.bool_]) -> _Rows:
@@ -861,7 +838,7 @@ def _gain_text(complete: NDArray[np.bool_], detectors: Iterable[str]) -> str:
     return f"Without {best}, {gained:,} series have values of all detectors, not {now:,}."
 
 
-def _failures(rows: _Rows, detectors: Sequence[str], table: _Numbers) -> tuple[dict[str, str], str]:
+def _failures(rows: _Rows, detectors: Sequence[str], table: Floats) -> tuple[dict[str, str], str]:
     """Count the series without a value of a shown measure by detector, with their statuses.
 
     The text says whose exclusion adds most common series.
