@@ -383,6 +383,7 @@ def test_files_are_found_by_their_names(workshop, ending):
     assert outcomes["short", Kind.IMPORT].status is Status.ERROR
     assert "1 fewer scores than labels; windows of 2?" in outcomes["short", Kind.IMPORT].message
     assert "must be finite, got nan at index 5" in outcomes["hole", Kind.IMPORT].message
+    assert "--set nan=lowest" in outcomes["hole", Kind.IMPORT].message
     assert len(outcomes) == 6
 
 

@@ -634,6 +634,13 @@ def import_scores(
     elif scores.ndim == 1 and scores.dtype.kind == "f":
         ends = fill_missing_ends(scores)
         scores, filled = ends.scores, ends.leading + ends.trailing
+        gaps = np.isnan(scores)
+        if gaps.any():
+            raise InvalidInputError(
+                f"`scores[{detector!r}]` must be finite, got nan at index {int(gaps.argmax())}; "
+                "fill or drop these rows, or rank them below all others with --set nan=lowest "
+                '(nan = "lowest" in [[evaluate]])'
+            )
     checked = ScoredSeries(series, {detector: scores}).scores[detector]
     return ScoreResult(np.array(checked), filled=filled, missing=missing)
 

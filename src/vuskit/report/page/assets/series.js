@@ -539,7 +539,7 @@ living.start = (place, data) => {
     });
     table.tFoot.hidden = !model.hasBoth();
     table.tFoot.classList.toggle("stale", !chances.fresh);
-    const notes = ["Bold: best detector. Found: an alarm touches the anomaly or its buffer. False alarms are runs of points that touch neither; those more than a buffer apart are separate."];
+    const notes = ["Bold: best detector. Found: an alarm touches the anomaly or its buffer, or, for measures named Event-, the anomaly (see \"When an anomaly is found\" in the documentation). False alarms are runs of points that touch neither; those more than a buffer apart are separate."];
     if (data.measures.some(({ higher }) => !higher)) notes.push("↓: lower is better.");
     if (!table.tFoot.hidden) notes.push(`Chance: mean of ${data.chance?.draws && !live ? data.chance.draws : "several"} random scores.`);
     if (live) notes.push("Small: the original value.");
