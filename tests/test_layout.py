@@ -53,6 +53,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "measures/areas.py": "measures/test_company.py: areas do not depend on what else is computed",
     "measures/workspace.py": "measures/test_registry.py: shared and single computations agree",
     "paper/*": "paper/test_reproduce.py makes every exhibit; test_exhibits.py and test_findings.py",
+    "report/comparison.py": "cli/test_compare.py",
     "report/evaluation.py": "cli/test_evaluate.py",
     "report/one_series.py": "cli/test_evaluate.py",
     "report/run_report.py": "report/page/test_run.py",
