@@ -11,7 +11,7 @@ import pytest
 
 import vuskit
 from vuskit.bench import evaluate_inputs
-from vuskit.datasets import ScoredSeries, Series
+from vuskit.datasets import Columns, ScoredSeries, Series, open_inputs
 from vuskit.engine import ExecutorSettings
 from vuskit.errors import InvalidInputError
 from vuskit.measures.registry import Measure
@@ -149,10 +149,21 @@ def test_the_death_of_a_process_is_a_failure_of_its_series():
     assert told[-1][:2] == (9, 9)
 
 
-def test_long_buffers_are_one_note_for_all_series():
-    inputs = open_scores([scored("a"), scored("b", 1), scored("c", 2)])
+def long_table(inputs):
+    """Return the series below each other."""
+    rows = {one.series.name: one.to_frame() for one in inputs}
+    return pd.concat(rows, names=["series", None]).reset_index("series")
+
+
+@pytest.mark.parametrize("others", [(), ("precision",)])
+@pytest.mark.parametrize("long", [False, True])
+def test_long_buffers_are_one_note_for_all_series(long, others):
+    several = [scored("a"), scored("b", 1), scored("c", 2)]
+    inputs = open_scores(several)
+    if long:
+        inputs = open_inputs(long_table(several), columns=Columns(by="series"))
     settings = EvaluationSettings(buffer=N // 2)
-    values = evaluate_inputs(inputs, measures="vus_pr", settings=settings)
+    values = evaluate_inputs(inputs, measures=["vus_pr", *others], settings=settings)
     (note,) = [one for one in values.notes if "random scores" in one]
     assert note.startswith("3 series of 3 with buffers so long")
     assert "a buffer of 50 points exceeds a quarter of the 100 points" in note

@@ -496,7 +496,7 @@ class InputEvaluator:
             own = values[0][part] if values else np.full(source.stop - source.start, np.nan)
             own_labels = labels[part]
             try:
-                numbers, buffer = together.get(place) or self._values(
+                numbers, buffer, excess = together.get(place) or self._values(
                     own_labels, own, [score[part] for score in scores]
                 )
             except Exception:
@@ -514,6 +514,7 @@ class InputEvaluator:
                     evaluated_from=0,
                     buffer=buffer[0],
                     buffer_reason=buffer[1],
+                    excess_of_buffer=excess,
                     scores=tuple(
                         EvaluatedScore(name, tuple(one), self._all_ok, path=table.path)
                         for name, one in zip(roles.scores, numbers, strict=True)
@@ -526,12 +527,12 @@ class InputEvaluator:
 
     def _values(
         self, labels: NDArray[np.bool_], values: Floats, scores: Sequence[Floats]
-    ) -> tuple[list[list[float]], tuple[int | None, str]]:
-        """Return the values of each score, and the buffer."""
+    ) -> tuple[list[list[float]], tuple[int | None, str], str | None]:
+        """Return the values of each score, the buffer, and why it is too long."""
         evaluator = make_evaluator(labels, values, self.measures, self.settings)
         found = [measure_scores(evaluator, score) for score in scores]
         numbers = [[one.get(m.name, math.nan) for m in self.measures] for one in found]
-        return numbers, evaluator.buffer_record
+        return numbers, evaluator.buffer_record, evaluator._excess_of_buffer
 
     @cached_property
     def _all_ok(self) -> tuple[Status, ...]:
@@ -545,8 +546,8 @@ class InputEvaluator:
         valid: NDArray[np.bool_],
         *,
         has_values: bool,
-    ) -> dict[int, tuple[Any, tuple[int, str]]]:
-        """Return values and buffer of valid series, if all measures can be computed together."""
+    ) -> dict[int, tuple[Any, tuple[int, str], str | None]]:
+        """Return the same for valid series by place, if all measures can be computed together."""
         if not valid.any() or not can_batch(self.measures, self.settings, has_values=has_values):
             return {}
         lengths = np.diff(offsets)
@@ -561,7 +562,8 @@ class InputEvaluator:
             return {}
         places = valid.nonzero()[0].tolist()
         values = np.where(np.isfinite(found.values), found.values, np.nan).tolist()
-        return dict(zip(places, zip(values, found.buffers, strict=True), strict=True))
+        rows = zip(values, found.buffers, found.excess, strict=True)
+        return dict(zip(places, rows, strict=True))
 
     def evaluate_loaded(
         self, source: Source, loaded: Loaded | Failure
