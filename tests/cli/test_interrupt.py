@@ -150,7 +150,7 @@ def test_compare(tmp_path):
     table["series"], table["detector"] = places.get_level_values(0), places.get_level_values(1)
     table.to_parquet(tmp_path / "results.parquet")
     arguments = ["compare", "results.parquet", "--figure", "ranks.svg", "--output", "out"]
-    err = interrupted(tmp_path, holding("vuskit.studies:compare"), arguments)
+    err = interrupted(tmp_path, holding("vuskit.statistics.comparison:compare_columns"), arguments)
     assert err.splitlines()[-1] == "vuskit: stopped"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "results.parquet"]
 

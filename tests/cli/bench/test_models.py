@@ -109,7 +109,7 @@ def test_models_by_name_run_and_resume(command, plan):
         ),
         (
             'name = "my_models:Distance"',
-            "got <class 'my_models.Distance'>; for another library, set",
+            "got <class 'my_models.Distance'>; otherwise set adapter",
         ),
         (
             'name = "my_models:make_number"',
