@@ -218,6 +218,7 @@ def test_a_detector_of_one_channel_is_skipped_where_there_are_more(workshop):
     outcomes = {(job.label, job.kind): outcome for job, outcome in workshop.run()}
     assert outcomes["MP", Kind.SCORE].status is Status.SKIPPED
     assert outcomes["MP", Kind.SCORE].message == "MP accepts one channel, but Wide/x has more"
+    assert outcomes["MP", Kind.SCORE].warm_up_seconds is None  # nothing is compiled for it
     assert outcomes["Values", Kind.EVALUATE].status is Status.OK
     assert len(outcomes) == 3
 

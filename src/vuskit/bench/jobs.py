@@ -469,7 +469,7 @@ class JobAction(Action):
     def group(self) -> str | None:
         """Name shared by jobs that need the same loaded and compiled code."""
         match self.job:
-            case ScoreJob(detector=detector):
+            case ScoreJob(detector=detector, obstacle=None):
                 return detector.name
             case EvaluateJob(measures=measures):
                 return "\n".join(one.full_name for one in measures)
@@ -515,7 +515,7 @@ class JobAction(Action):
         """Load and compile what the job needs, before its time is measured."""
         self._import_modules()
         match self.job:
-            case ScoreJob(detector=detector):
+            case ScoreJob(detector=detector, obstacle=None):
                 if detector.build(self.job.seed or 0).warm_up():
                     _seen_detectors.add(detector.name)
             case EvaluateJob():
