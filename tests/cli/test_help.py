@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer.main
 from cli.tree import LEAVES
 from waiting import PATIENCE
 
 from vuskit.cli._exit_codes import ExitCode
+from vuskit.cli.app import app
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -22,6 +24,15 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 def test_all_commands_are_there():
     groups = {line.split()[0] for line in LEAVES}
     assert groups >= {"evaluate", "compare", "bench", "study", "data", "list", "demo", "doctor"}
+
+
+def test_options_that_pages_name_exist():
+    known = {"--help", "--nthreads"}  # the latter is Dask's
+    for command in (*LEAVES.values(), typer.main.get_command(app)):
+        known.update(name for one in command.params for name in (*one.opts, *one.secondary_opts))
+    for page in (DOCS.parents[1] / "README.md", *DOCS.parent.glob("*.md")):
+        named = re.findall(r"`(?:vuskit [\w ]+)?(--[a-z][a-z0-9-]+)", page.read_text("utf-8"))
+        assert not set(named) - known, page.name
 
 
 @pytest.mark.parametrize("line", LEAVES)
