@@ -591,6 +591,7 @@ BAD_PAIRS = {
         (changed(LABELS, 7, 0.5), SCORES),
         "`y_true` must contain only 0 and 1, got 0.5 at index 7",
     ),
+    "words": ((["normal"] * N, SCORES), "convert text first, for example labels by labels =="),
     "text": ((LABELS, ["1"] * N), "`y_score` must be numbers, got '1' at index 0"),
     "one text": (
         (LABELS, [*SCORES[:5].tolist(), "high", *SCORES[6:].tolist()]),

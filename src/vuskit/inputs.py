@@ -572,7 +572,10 @@ def _as_double(name: str, index: int, value: Any) -> float:
     if value is np.ma.masked:
         _reject_masked(name, index)
     if isinstance(value, (str, bytes)):
-        raise InvalidInputError(f"`{name}` must be numbers, got {value!r} at index {index}")
+        raise InvalidInputError(
+            f"`{name}` must be numbers, got {value!r} at index {index}; convert text first, for "
+            "example labels by labels == 'anomaly'"
+        )
     try:
         with np.errstate(over="ignore"):
             number = np.nan if value is None else float(value)
