@@ -138,8 +138,9 @@ def test_weakness_and_chance():
         f"{weak['PCA']:.3f}."
     ).replace("0.", ".")
     assert said.sentences["chance"] == (
-        "Random scores get .100 on average; all other detectors are above."
+        "Random scores get .100 on average; all detectors are above."
     )
+    assert verdict(frame, chance=1.0).sentences["chance"].endswith("; no detector is above.")
     frame["Random"] = frame["PCA"] - 0.1  # not worth a sentence
     high = verdict(frame, chance=frame["PCA"].mean() + 0.01).sentences["chance"]
     assert high.endswith("; all other detectors except PCA are above.")

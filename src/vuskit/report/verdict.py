@@ -465,8 +465,12 @@ def _label(row: Hashable) -> str:
 
 def _chance(level: float, above: Mapping[str, bool]) -> str:
     """Return what random scores get, and who is not above it."""
-    below = [name for name, better in above.items() if not better and name.lower() != "random"]
-    rest = f"all other detectors{' except ' * bool(below)}{_names(below)} are above"
+    named = [name for name in above if name.lower() != "random"]
+    below = [name for name in named if not above[name]]
+    others = "all detectors" if len(named) == len(above) else "all other detectors"
+    rest = f"{others}{' except ' * bool(below)}{_names(below)} are above"
+    if below == named:
+        rest = "no detector is above"
     if len(above) == 1:
         (name,) = above
         rest = f"{name} is {'not ' * bool(below)}above"
