@@ -88,7 +88,7 @@ def _measures() -> Records:
 
 def _detectors() -> Records:
     from vuskit.detectors import list_detectors
-    from vuskit.detectors.agreement import describe_agreement
+    from vuskit.detectors.agreement import AGREEMENT, mark_of
     from vuskit.detectors.registry import detector_class
 
     records = []
@@ -99,11 +99,14 @@ def _detectors() -> Records:
             say(f"warning: plug-in ignored: {error}")
             continue
         parameters = list(found.parameter_names())
+        agreement, ceiling = AGREEMENT.get(name, (None, None))
         records.append(
             {
                 "name": name,
                 "title": found.title,
-                "scores": describe_agreement(name),
+                "scores": mark_of(name),
+                "agreement": agreement,
+                "agreement_of_seeds": ceiling,
                 "parameters": parameters,
                 "reference": found.reference,
             }
@@ -172,7 +175,13 @@ KINDS: dict[str, tuple[Callable[[], Records], dict[str, str]]] = {
     ),
     "detectors": (
         _detectors,
-        {"name": "name", "title": "title", "scores": "scores", "parameters": "parameters"},
+        {
+            "name": "name",
+            "scores": "scores",
+            "agreement": "agreement",
+            "agreement_of_seeds": "of seeds",
+            "parameters": "parameters",
+        },
     ),
     "readers": (_readers, {"name": "name", "layout": "files"}),
     "thresholds": (_thresholds, {"name": "name", "description": "threshold"}),

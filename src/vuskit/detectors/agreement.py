@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["AGREEMENT", "describe_agreement"]
+__all__ = ["AGREEMENT", "mark_of"]
 
 # Kept outside the classes, because a detector's code is part of the identity of its results.
 AGREEMENT: dict[str, tuple[float, float]] = {
@@ -22,19 +22,18 @@ AGREEMENT: dict[str, tuple[float, float]] = {
 _TOLERANCE = 0.02
 
 
-def describe_agreement(name: str) -> str:
-    """Say whether a detector's scores are as published; empty for other detectors.
+def mark_of(name: str) -> str:
+    """Return "as published" or "differs"; empty for detectors that are not in `AGREEMENT`.
 
     Scores are as published if they agree with the saved scores as well as two seeds agree with each
     other, up to 0.02.
 
     Examples
     --------
-    >>> describe_agreement("pca"), describe_agreement("random")
-    ('as published 1.00 of 1.00', '')
+    >>> mark_of("pca"), mark_of("norma"), mark_of("random")
+    ('as published', 'differs', '')
     """
     if name not in AGREEMENT:
         return ""
     saved, ceiling = AGREEMENT[name]
-    word = "as published" if saved >= ceiling - _TOLERANCE else "differs"
-    return f"{word} {saved:.2f} of {ceiling:.2f}"
+    return "as published" if saved >= ceiling - _TOLERANCE else "differs"
