@@ -138,6 +138,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pytest -q -p no:cacheprovider tests/docs/check_style.py
+	$(BIN)/python benchmarks/breakages.py --anchors
 	@$(MAKE) --no-print-directory workflows
 
 # Both work offline.

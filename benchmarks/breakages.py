@@ -368,16 +368,16 @@ BREAKAGES = [
         "statistics",
     ),
     Breakage(
-        "bench/_leaderboard.py",
+        "bench/means.py",
         "return np.asarray((there | ~present).all(axis=-2) & there.any(axis=-2))",
         "return np.asarray(there.any(axis=-2))",
-        "bench/test_leaderboard.py",
+        "bench/test_means.py",
     ),
     Breakage(
-        "bench/_leaderboard.py",
-        "ascending=[not higher.get(main, True), True, True]",
-        "ascending=[False, True, True]",
-        "bench/test_leaderboard.py",
+        "bench/means.py",
+        "sign = -1 if stored.get(main, measure_called(main).higher_is_better) else 1",
+        "sign = -1",
+        "bench/test_means.py",
     ),
     # Tables for reading.
     Breakage(

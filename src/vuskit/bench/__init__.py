@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vuskit.bench._leaderboard import (
+from vuskit.bench.in_memory import Values, evaluate_inputs
+from vuskit.bench.means import (
     leaderboard,
 )
-from vuskit.bench.in_memory import Values, evaluate_inputs
 from vuskit.bench.plan import Plan, load_plan, parse_plan
 from vuskit.bench.run import Failure, Run, RunStatus, StoredScores
 from vuskit.bench.runner import RunSummary, run_plan

@@ -16,13 +16,13 @@ from vuskit._util.files import write_atomically
 from vuskit._util.optional import require
 from vuskit._util.tables import frame_csv
 from vuskit._util.text import plural
-from vuskit.bench._leaderboard import AVERAGES, leaderboard, no_common_series
 from vuskit.bench.jobs import (
     JobAction,
     Kind,
     Scores,
     detector_text,
 )
+from vuskit.bench.means import AVERAGES, leaderboard, no_common_series
 from vuskit.bench.permission import (
     permitted,
     plan_code,

@@ -58,7 +58,7 @@ def complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_averages() -> list[str]:
     """Units to average over."""
-    from vuskit.bench._leaderboard import AVERAGES
+    from vuskit.bench.means import AVERAGES
 
     return list(AVERAGES)
 

@@ -124,7 +124,7 @@ def compare(
     Example: vuskit compare results.csv --figure ranks.pdf
     """
     from vuskit.bench import Run
-    from vuskit.bench._leaderboard import AVERAGES
+    from vuskit.bench.means import AVERAGES
     from vuskit.report.comparison import UNITS, ComparisonReport, chance_levels, means_of
     from vuskit.report.publication import SPREADS
     from vuskit.statistics.comparison import compare_columns

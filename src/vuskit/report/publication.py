@@ -23,7 +23,7 @@ from vuskit.bench import (
     Status,
     Values,
 )
-from vuskit.bench._leaderboard import (
+from vuskit.bench.means import (
     AVERAGES,
     Floats,
     Place,

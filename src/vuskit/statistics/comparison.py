@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from vuskit._util.optional import require
 from vuskit._util.tables import Cell, TableForms, TableLayout
 from vuskit._util.text import plural
-from vuskit.bench._leaderboard import common_series
+from vuskit.bench.means import common_series
 from vuskit.errors import InvalidInputError
 from vuskit.figures import (
     CriticalDifferenceDisplay,

@@ -13,7 +13,7 @@ from vuskit._util.files import check_file
 from vuskit._util.optional import require
 from vuskit._util.text import did_you_mean, plain_name, quoted
 from vuskit.bench import Run
-from vuskit.bench._leaderboard import common_series
+from vuskit.bench.means import common_series
 from vuskit.datasets.columns import LABEL_NAMES
 from vuskit.datasets.tables import Table, read_csv, read_parquet
 from vuskit.errors import InvalidInputError

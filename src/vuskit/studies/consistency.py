@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vuskit._util.optional import pd, require
-from vuskit.bench._leaderboard import common_series
+from vuskit.bench.means import common_series
 from vuskit.datasets import ScoredSeries
 from vuskit.errors import InvalidInputError
 from vuskit.figures import ChoiceDisplay, Display, EntropyDisplay, RankLinesDisplay
