@@ -224,11 +224,12 @@ def _board(
         }
         for name, number, mean in zip(names, own, np.transpose(means).tolist(), strict=True)
     ]
-    return sorted(board, key=lambda row: (_last(sign * row[main]), not row["own_series"]))
 
+    def key(row: dict[str, Any]) -> tuple[float, bool]:
+        mean = row[main]
+        return math.inf if math.isnan(mean) else sign * mean, not row["own_series"]
 
-def _last(value: float) -> float:
-    return math.inf if math.isnan(value) else value
+    return sorted(board, key=key)
 
 
 def no_common_series(values: pd.DataFrame, settings: str) -> str:

@@ -169,7 +169,8 @@ def study(
         raise InvalidInputError(
             f"`--quick`, `--only` and `--budget` must be used with timing, got {name!r}; omit them"
         )
-    folder = output or (_timing_folder(scores) if is_timing else DEFAULT_OUTPUT)
+    times = Path("out") / ("timing-series" if scores else "timing")
+    folder = output or (times if is_timing else DEFAULT_OUTPUT)
     check_page("--html", html, made=folder)
     given: dict[str, Any] = {
         "executor": executor_of(dask, 1 if is_timing else processes),
@@ -316,10 +317,6 @@ def _given(known: dict[str, Param], values: dict[str, str]) -> Given:
     """Check the values of ``--set`` and of ``--buffer``."""
     others = [f"{name}={text}" for name, text in values.items() if name != "buffer"]
     return given_of(known, {"buffer": values.get("buffer")}, others)
-
-
-def _timing_folder(scores: list[str] | None) -> Path:
-    return Path("out") / ("timing-series" if scores else "timing")
 
 
 def _timing(

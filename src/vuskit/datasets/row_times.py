@@ -219,7 +219,8 @@ def in_time_order(table: Table, columns: Columns, series: str) -> Ordered:
                 f"{_by_advice(table, columns, values)}, --duplicates last or --duplicates first to "
                 "keep one row, or --order none if these are not the times of the rows"
             )
-        kind = f"rows dropped at a time that a {_other(columns.duplicates)} row has"
+        other = "later" if columns.duplicates == "last" else "previous"
+        kind = f"rows dropped at a time that a {other} row has"
         decisions.append(Decision(kind, int(same.size), tuple(f"{series} {one}" for one in shown)))
         rank = np.delete(rank, same if columns.duplicates == "last" else same + 1)
     return Ordered(table.take(rank), Times(name, values[rank], times.zoned), (*decisions,), rank)
@@ -257,7 +258,3 @@ def _check_row_numbers(table: Table, columns: Columns) -> None:
                 f"{numbers[row]:g} before {numbers[row + 1]:g}; {remedy}, or use "
                 "--order none if the rows are in order as they are"
             )
-
-
-def _other(kept: str) -> str:
-    return "later" if kept == "last" else "previous"

@@ -257,17 +257,13 @@ def _rows(found: TableComparison) -> tuple[list[str], list[list[str]]]:
     rows = [
         [
             str(row.name),
-            _number(row.median),
+            "" if math.isnan(row.median) else f"{row.median:.3f}",
             f"{row.mean_rank:.2f}",
             f"{row.lower:.2f} - {row.upper:.2f}",
         ]
         for row in found.to_frame().itertuples(index=False)
     ]
     return header, rows
-
-
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.3f}"
 
 
 def rank_diagram(comparison: TableComparison, width: int) -> str:

@@ -138,14 +138,14 @@ def series_from_table(
     if drop_suspect and values is None:
         left_out = suspect_channels(table, chosen)
     elif list_ignored:
-        left_out = {name: _reason(name) for name in others if name not in chosen}
+        left_out = {
+            name: COMPONENT if is_component(name) else "not a channel"
+            for name in others
+            if name not in chosen
+        }
     taken = [channel for channel in chosen if channel not in left_out]
     columns = [table.numbers(channel) for channel in taken]
     matrix: NDArray[np.float64] = columns[0] if len(columns) == 1 else np.column_stack(columns)
     labels = table.labels(label)
     ignored = tuple(f"{channel} ({reason})" for channel, reason in left_out.items())
     return Series(name, dataset, matrix, labels, train_length, tuple(taken), ignored)
-
-
-def _reason(name: str) -> str:
-    return COMPONENT if is_component(name) else "not a channel"

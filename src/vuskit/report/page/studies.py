@@ -364,7 +364,8 @@ def write_study(
     if result.study is not None:
         writer.notes = [f"{result.options_line}."]
     for name, display in figures.items():
-        page += [escape_markdown(f"## {_capital(display.title or display.heading)}")]
+        title = display.title or display.heading
+        page += [escape_markdown(f"## {title[:1].upper()}{title[1:]}")]
         page += [escape_markdown(display.caption)] if display.caption else []
         page.append(writer.figure(name, display, keys[name]))
         page += [escape_markdown(f"- {note}") for note in getattr(display, "notes", ())]
@@ -477,10 +478,6 @@ def _key_of(display: Display, series: str | None) -> tuple[str, ...] | None:
     return next(
         (key for key in display.keys if series in (key[0], key[0].rpartition("/")[2])), None
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _picture_link(title: str, file: str) -> str:
